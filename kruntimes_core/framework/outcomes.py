@@ -1,0 +1,47 @@
+"""What a plugin may answer beside a value, and what the host makes of a broken one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A plugin's no to one Pod: rejected, not broken.
+
+    reason: a CamelCase name out of the plugin's own `reasons`.
+    detail: free text for the decision record only; never in a status or a metric.
+    again_at: an aware time at which the answer may become yes, besides any change.
+    elsewhere: the Run is tied to another Pod than this one, so this no explains little.
+    """
+
+    reason: str
+    detail: str | None = None
+    again_at: datetime | None = None
+    elsewhere: bool = False
+
+
+class InvalidRun(Exception):  # noqa: N818 - the public name that the specification's authors chose
+    """Raised by `prefilter` for a Run that can never be scheduled: the Run ends as Failed.
+
+    reason: a CamelCase name, at most 1,024 characters: the reason of the Run's conditions.
+    message: what is wrong and what to do about it, for the owner of the Run.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(reason, message)
+        self.reason = reason
+        self.message = message
+
+
+class PluginError(Exception):
+    """A plugin is broken: it raised, or answered out of contract. Never read as a rejection."""
+
+    def __init__(self, plugin: str, origin: str, hook: str, problem: str) -> None:
+        """plugin: its name; origin: distribution and version; hook: where; problem: one line."""
+        super().__init__(f"plugin {plugin} ({origin}) failed in {hook}: {problem}")
+        self.plugin = plugin
+        self.origin = origin
+        self.hook = hook
+        self.problem = problem

@@ -1,0 +1,54 @@
+"""Immutable mappings, the material that every value here is made of.
+
+A value that cannot change can be shared: by Runs with equal constraints, by snapshots, by caches
+of answers. Sharing needs equality and hashing by value, which `types.MappingProxyType` lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+V_co = TypeVar("V_co", covariant=True)
+
+
+class FrozenMap(Mapping[K, V_co], Generic[K, V_co]):
+    """An immutable, hashable mapping, equal to any other `FrozenMap` of the same class and items.
+
+    In: any mapping or nothing; its items are copied once. The hash is computed at the first use
+    and kept, so that a map may be a part of many cache keys.
+    """
+
+    __slots__ = ("__weakref__", "_hash", "_items")
+
+    def __init__(self, items: Mapping[K, V_co] | None = None) -> None:
+        self._items: dict[K, V_co] = dict(items) if items else {}
+        self._hash: int | None = None
+
+    def __getitem__(self, key: K) -> V_co:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._items
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._items == other._items
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self._items.items()))
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._items!r})"

@@ -1,0 +1,75 @@
+"""A Runtime Pod as the scheduler sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from fractions import Fraction
+
+from kruntimes_core.model.frozen import FrozenMap
+from kruntimes_core.model.run import Request
+from kruntimes_core.model.selectors import LabelSet
+from kruntimes_core.model.targets import Targets
+
+
+class Capacity(FrozenMap[str, int | Fraction]):
+    """What a Pod advertises: resource name to an exact positive amount (an int when whole)."""
+
+    __slots__ = ()
+
+
+class Unavailability(StrEnum):
+    """Why a Runtime Pod cannot take Runs now."""
+
+    TERMINATING = "PodTerminating"
+    NOT_RUNNING = "PodNotRunning"
+    NOT_READY = "PodNotReady"
+    RUNTIMED_NOT_READY = "RuntimedNotReady"
+    HEARTBEAT_STALE = "HeartbeatStale"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimePod:
+    """One warm Runtime Pod with what it holds. `usage` and `targets` include assumed Runs."""
+
+    namespace: str
+    name: str
+    uid: str
+    runtime: str
+    node: str | None = None
+    labels: LabelSet = field(default_factory=LabelSet)
+    annotations: FrozenMap[str, str] = field(default_factory=FrozenMap)
+    capacity: Capacity = field(default_factory=lambda: Capacity({"runs": 2}))
+    usage: FrozenMap[str, int] = field(default_factory=FrozenMap)
+    targets: Targets = field(default_factory=Targets)
+    unavailable: Unavailability | None = None
+    """Why the Pod is not available, or None."""
+
+    @property
+    def available(self) -> bool:
+        """Running, ready, with a fresh heartbeat, and not being deleted."""
+        return self.unavailable is None
+
+    def fits(self, request: Request) -> bool:
+        """Whether usage + request <= capacity for every requested resource (exact)."""
+        capacity, usage = self.capacity, self.usage
+        for resource, amount in request.items():
+            limit = capacity.get(resource)
+            if limit is None or usage.get(resource, 0) + amount > limit:
+                return False
+        return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodObservation:
+    """One version of a Pod object: the Pod without usage, and its heartbeat beside it.
+
+    `pod.unavailable` is what the object itself says; the age of the heartbeat is for the engine to
+    judge, which has a clock's readings: a refreshed `probed_at` makes no new Pod value.
+    """
+
+    pod: RuntimePod
+    version: str = ""
+    probed_at: datetime | None = None
+    """lastProbeTime of the condition `kruntimes.io/RuntimedReady`; None cannot be trusted."""

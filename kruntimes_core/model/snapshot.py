@@ -1,0 +1,85 @@
+"""What one cycle decides from: a coherent, immutable picture that costs a reference to take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from immutables import Map
+
+from kruntimes_core.model.pod import RuntimePod
+from kruntimes_core.model.targets import Targets
+from kruntimes_core.model.workspace import Workspace
+
+
+class Pods(Mapping[str, RuntimePod]):
+    """The Pods of one Runtime in one namespace by name, and which of them changed lately.
+
+    Every change makes a new `Pods` that shares all but the changed Pod with the old one, and
+    appends the Pod's name to a log that both share. A reader that remembers its `mark` learns
+    from `changed_since` what to look at, without a look at the rest.
+    """
+
+    __slots__ = ("_by_name", "_length", "_log")
+
+    def __init__(self, pods: Mapping[str, RuntimePod] | None = None) -> None:
+        self._by_name: Map[str, RuntimePod] = Map(pods or {})
+        self._log: list[str] = []
+        self._length = 0
+
+    def replacing(self, name: str, pod: RuntimePod | None) -> Pods:
+        """These Pods with `pod` in the place of `name`, or without it when None."""
+        changed = Pods.__new__(Pods)
+        if pod is not None:
+            changed._by_name = self._by_name.set(name, pod)
+        else:
+            changed._by_name = self._by_name.delete(name)
+        fork = self._length != len(self._log) or self._length > 4 * len(self._by_name) + 64
+        changed._log = [] if fork else self._log
+        changed._log.append(name)
+        changed._length = len(changed._log)
+        return changed
+
+    @property
+    def mark(self) -> Mark:
+        """Where this picture stands in the log of changes."""
+        return Mark(self._log, self._length)
+
+    def changed_since(self, mark: Mark) -> list[str] | None:
+        """The names that changed after `mark`; None when that cannot be told any more."""
+        if mark.log is not self._log or mark.length > self._length:
+            return None
+        return self._log[mark.length : self._length]
+
+    def __getitem__(self, name: str) -> RuntimePod:
+        return self._by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place in the log of one line of `Pods`."""
+
+    log: list[str] = field(repr=False)
+    length: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The Runtime's Pods, the namespace's targets and workspaces, and the time of the cycle."""
+
+    namespace: str
+    runtime: str
+    pods: Pods = field(default_factory=Pods)
+    targets: Targets = field(default_factory=Targets)
+    workspaces: Mapping[str, Workspace] = field(default_factory=Map)
+    now: datetime = datetime(1970, 1, 1, tzinfo=UTC)

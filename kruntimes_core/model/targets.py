@@ -1,0 +1,72 @@
+"""Affinity targets: active and assumed Runs, counted by their label sets.
+
+Labels come in few distinct sets, so a term is asked once for each distinct set and not once for
+each Run. Whether a term has a target at all is a count that follows the changes, never a scan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from immutables import Map
+
+from kruntimes_core.model.selectors import LabelSelector, LabelSet
+
+# How many selectors one multiset counts for. More than that, and counting starts anew.
+_COUNTED_SELECTORS = 512
+
+
+class Targets(Mapping[LabelSet, int]):
+    """An immutable multiset of label sets: how many target Runs carry each of them."""
+
+    __slots__ = ("_counts", "_sets")
+
+    def __init__(self, sets: Mapping[LabelSet, int] | None = None) -> None:
+        self._sets: Map[LabelSet, int] = Map(sets or {})
+        self._counts: dict[LabelSelector, int] = {}
+
+    def any(self, selector: LabelSelector) -> bool:
+        """Whether at least one target's labels match `selector`."""
+        return self.count(selector) > 0
+
+    def count(self, selector: LabelSelector) -> int:
+        """How many targets have labels that match `selector`."""
+        counted = self._counts.get(selector)
+        if counted is None:
+            counted = sum(n for labels, n in self._sets.items() if labels.satisfies(selector))
+            if len(self._counts) < _COUNTED_SELECTORS:
+                self._counts[selector] = counted
+        return counted
+
+    def changed_by(self, labels: LabelSet, difference: int) -> Targets:
+        """The multiset with `difference` more (or, negative, fewer) targets that carry `labels`."""
+        number = self._sets.get(labels, 0) + difference
+        if number < 0:
+            raise ValueError(f"a multiset of targets cannot hold {number} of {labels!r}")
+        changed = Targets.__new__(type(self))
+        changed._sets = self._sets.set(labels, number) if number else self._sets.delete(labels)
+        changed._counts = {
+            selector: count + (difference if labels.satisfies(selector) else 0)
+            for selector, count in self._counts.copy().items()
+        }
+        return changed
+
+    def __getitem__(self, labels: LabelSet) -> int:
+        return self._sets[labels]
+
+    def __iter__(self) -> Iterator[LabelSet]:
+        return iter(self._sets)
+
+    def __len__(self) -> int:
+        return len(self._sets)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Targets):
+            return NotImplemented
+        return self._sets == other._sets
+
+    def __hash__(self) -> int:
+        return hash(self._sets)
+
+    def __repr__(self) -> str:
+        return f"Targets({dict(self._sets)!r})"

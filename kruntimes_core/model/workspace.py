@@ -1,0 +1,37 @@
+"""A PersistentWorkspace as the scheduler sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class WorkspacePhase(StrEnum):
+    """`status.phase` of a PersistentWorkspace; UNKNOWN stands for anything else."""
+
+    PENDING = "Pending"
+    BOUND = "Bound"
+    LOST = "Lost"
+    RELEASED = "Released"
+    UNKNOWN = "?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """One PersistentWorkspace; `bound_pod` is a name and means the Pod that bears it now."""
+
+    namespace: str
+    name: str
+    uid: str = ""
+    runtime: str
+    mode: str = "RuntimePodLocal"
+    phase: WorkspacePhase = WorkspacePhase.PENDING
+    bound_pod: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceObservation:
+    """One version of a PersistentWorkspace object."""
+
+    workspace: Workspace
+    version: str = ""
