@@ -54,8 +54,8 @@ class SchedulerHooks:
     ) -> Any:
         """Prepare this plugin's state for a Run, before any Pod is looked at.
 
-        request, labels, affinity: of the Run. workspace: the PersistentWorkspace that the Run names,
-        or None (it names none, or it does not exist: name `run` to tell them apart).
+        request, labels, affinity: of the Run. workspace: the PersistentWorkspace that the Run names, of
+        phase `WorkspacePhase.MISSING` when it does not exist; None when the Run names none.
         targets: the active and assumed Runs of the namespace, by label set.
         run, snapshot: everything; naming one of them means to be asked for each Run, or each time.
 

@@ -7,13 +7,19 @@ from enum import StrEnum
 
 
 class WorkspacePhase(StrEnum):
-    """`status.phase` of a PersistentWorkspace; UNKNOWN stands for anything else."""
+    """`status.phase` of a PersistentWorkspace.
+
+    UNKNOWN stands for a phase of a later API version. MISSING is no phase of the API: the host gives
+    it to the workspace that a Run names and that does not exist (its runtime is then empty), so that
+    "names none" and "does not exist" are told apart without a look at the Run.
+    """
 
     PENDING = "Pending"
     BOUND = "Bound"
     LOST = "Lost"
     RELEASED = "Released"
     UNKNOWN = "?"
+    MISSING = "Missing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
