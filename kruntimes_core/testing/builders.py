@@ -1,0 +1,170 @@
+"""Values with sensible defaults, so that a test names only what it is about.
+
+The setting is that of the examples in the documentation: namespace `team-a`, Runtime `py`, Pods
+with room for Runs and a fresh heartbeat. Every function returns an immutable value of the model.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from immutables import Map
+
+from kruntimes_core.model.affinity import Affinity, AffinityTerm, WeightedTerm
+from kruntimes_core.model.frozen import FrozenMap
+from kruntimes_core.model.pod import Capacity, RuntimePod, Unavailability
+from kruntimes_core.model.run import Request, Run
+from kruntimes_core.model.selectors import LabelSelector, LabelSet, Operator, Requirement
+from kruntimes_core.model.snapshot import Pods, Snapshot
+from kruntimes_core.model.targets import Targets
+from kruntimes_core.model.workspace import Workspace, WorkspacePhase
+
+NAMESPACE = "team-a"
+RUNTIME = "py"
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+def matching(labels: Mapping[str, str] | None = None, /, **more: str) -> LabelSelector:
+    """A selector for Runs that carry all of the given labels, as `matchLabels` would be compiled.
+
+    labels: for keys that are no Python names (`app.kubernetes.io/name`).
+    """
+    wanted = {**(labels or {}), **more}
+    return LabelSelector(
+        frozenset(Requirement(key, Operator.IN, frozenset({value})) for key, value in wanted.items())
+    )
+
+
+def make_affinity(
+    *,
+    required: Iterable[LabelSelector] = (),
+    required_anti: Iterable[LabelSelector] = (),
+    preferred: Iterable[tuple[int, LabelSelector]] = (),
+    preferred_anti: Iterable[tuple[int, LabelSelector]] = (),
+) -> Affinity:
+    """`spec.affinity` from selectors; the preferred ones come as (weight 1..100, selector)."""
+    return Affinity(
+        required=tuple(AffinityTerm(selector) for selector in required),
+        required_anti=tuple(AffinityTerm(selector) for selector in required_anti),
+        preferred=tuple(WeightedTerm(weight, AffinityTerm(selector)) for weight, selector in preferred),
+        preferred_anti=tuple(
+            WeightedTerm(weight, AffinityTerm(selector)) for weight, selector in preferred_anti
+        ),
+    )
+
+
+def make_run(
+    name: str = "run",
+    *,
+    namespace: str = NAMESPACE,
+    uid: str | None = None,
+    runtime: str = RUNTIME,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    created: datetime | None = NOW,
+    request: Mapping[str, int] | None = None,
+    affinity: Affinity | None = None,
+    workspace: str | None = None,
+    attempt: int = 1,
+) -> Run:
+    """A Run; its uid is `uid-<name>` unless given, and its request always has `runs` (1 unless given)."""
+    return Run(
+        namespace=namespace,
+        name=name,
+        uid=f"uid-{name}" if uid is None else uid,
+        runtime=runtime,
+        labels=LabelSet(labels),
+        annotations=FrozenMap(annotations),
+        created=created,
+        request=Request({"runs": 1, **(request or {})}),
+        affinity=Affinity() if affinity is None else affinity,
+        workspace=workspace,
+        attempt=attempt,
+    )
+
+
+def make_targets(label_sets: Iterable[Mapping[str, str]] = ()) -> Targets:
+    """The targets with these labels, one for each mapping; equal ones are counted together."""
+    return Targets(Counter(LabelSet(labels) for labels in label_sets))
+
+
+def make_pod(
+    name: str = "py-0",
+    *,
+    namespace: str = NAMESPACE,
+    uid: str | None = None,
+    runtime: str = RUNTIME,
+    node: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    capacity: Mapping[str, int | Fraction] | None = None,
+    usage: Mapping[str, int] | None = None,
+    targets: Iterable[Mapping[str, str]] = (),
+    unavailable: Unavailability | None = None,
+) -> RuntimePod:
+    """An available Runtime Pod with the label `runtime`, and room for two Runs unless `capacity` is given.
+
+    targets: the labels of the active or assumed Runs on it, one mapping for each Run. They use no
+    room: `usage` says what is used.
+    """
+    return RuntimePod(
+        namespace=namespace,
+        name=name,
+        uid=f"uid-{name}" if uid is None else uid,
+        runtime=runtime,
+        node=node,
+        labels=LabelSet({"runtime": runtime, **(labels or {})}),
+        annotations=FrozenMap(annotations),
+        capacity=Capacity({"runs": 2} if capacity is None else capacity),
+        usage=FrozenMap(usage),
+        targets=make_targets(targets),
+        unavailable=unavailable,
+    )
+
+
+def make_workspace(
+    name: str = "ws",
+    *,
+    namespace: str = NAMESPACE,
+    uid: str | None = None,
+    runtime: str = RUNTIME,
+    phase: WorkspacePhase = WorkspacePhase.BOUND,
+    bound_pod: str | None = "py-0",
+) -> Workspace:
+    """A PersistentWorkspace, bound to the Pod `py-0` unless said otherwise."""
+    return Workspace(
+        namespace=namespace,
+        name=name,
+        uid=f"uid-{name}" if uid is None else uid,
+        runtime=runtime,
+        phase=phase,
+        bound_pod=bound_pod,
+    )
+
+
+def make_snapshot(
+    *pods: RuntimePod,
+    namespace: str = NAMESPACE,
+    runtime: str = RUNTIME,
+    elsewhere: Iterable[Mapping[str, str]] = (),
+    workspaces: Iterable[Workspace] = (),
+    now: datetime = NOW,
+) -> Snapshot:
+    """A snapshot of these Pods of one Runtime; the namespace's targets are those of the Pods.
+
+    elsewhere: the labels of further targets in the namespace, on Pods of other Runtimes.
+    """
+    counts: Counter[LabelSet] = Counter(make_targets(elsewhere))
+    for pod in pods:
+        counts.update(pod.targets)
+    return Snapshot(
+        namespace=namespace,
+        runtime=runtime,
+        pods=Pods({pod.name: pod for pod in pods}),
+        targets=Targets(counts),
+        workspaces=Map({workspace.name: workspace for workspace in workspaces}),
+        now=now,
+    )
