@@ -1,0 +1,88 @@
+"""What a plan comes to. Rejected, invalid and broken are three different things."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from kruntimes_core.framework.outcomes import PluginError, Reject
+from kruntimes_core.framework.runner.reads import Reads
+from kruntimes_core.model.pod import RuntimePod
+from kruntimes_core.model.snapshot import Mark
+from kruntimes_core.model.workspace import Workspace
+
+# The reason of a Run whose Runtime has no Pods at all: no plugin was there to give one.
+NO_RUNTIME_PODS = "NoRuntimePods"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A Run after prefilter: each plugin's state, and what the states were made from."""
+
+    states: tuple[Any, ...]
+    """One for each plugin of the profile, in order; None without a prefilter."""
+    keys: tuple[Hashable, ...]
+    """Equal keys, equal states (see `sharing`)."""
+    class_key: Hashable
+    """Equal for Runs of one Runtime that every filter answers alike."""
+    reads: Reads = field(compare=False)
+    workspace: Workspace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The rejection that a waiting Run shows: that of the Pods that got furthest."""
+
+    reason: str
+    text: str
+    plugin: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """The common part of what comes of planning one Run on one snapshot."""
+
+    prepared: Prepared
+    mark: Mark
+    """How far the Pods were followed: what changed later has not been looked at."""
+    rejections: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """(plugin, reason) -> how many Pods it rejected; reused verdicts count like new ones."""
+    verdicts: Mapping[str, tuple[int, Reject] | None] | None = None
+    """Each Pod's rejection with the place of its plugin; kept only where a plugin is stateful."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen(Planned):
+    """The best feasible Pod."""
+
+    pod: RuntimePod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unschedulable(Planned):
+    """No feasible Pod: the Run waits."""
+
+    headline: Headline
+    again_at: datetime | None = None
+    """The earliest time at which a rejection may turn, besides any change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """A plugin said that the Run can never be scheduled."""
+
+    plugin: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A plugin failed: nothing is assumed, nothing is written, the Run is tried again later."""
+
+    error: PluginError
+
+
+PlanOutcome = Chosen | Unschedulable | Invalid | Broken

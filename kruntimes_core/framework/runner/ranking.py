@@ -1,0 +1,153 @@
+"""Choosing among feasible Pods: raw scores, normalization, weights, ties by Pod name.
+
+Total = sum of normalized * weight; the highest total wins, equal totals go to the smallest name.
+Where only one scorer tells the Pods apart and promises that the best raw value stays the best, its
+best raw value is the answer, found in a heap without normalizing anything.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kruntimes_core.framework.profile import ActivePlugin
+
+Row = tuple[Any, ...]
+Normalize = Callable[[Sequence[Any]], list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """One scorer of a profile, bound to the Run and snapshot of a cycle."""
+
+    plugin: ActivePlugin
+    normalize: Normalize | None
+    """None: the raw scores are final."""
+
+    @property
+    def monotone(self) -> bool:
+        """Whether equal raw scores stay equal, and only the best one becomes the best."""
+        return self.normalize is None or self.plugin.best_stays_best
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The scores of one Pod, one of each scorer in order."""
+
+    raw: Row
+    normalized: tuple[int, ...]
+    total: int
+
+
+class _Best:
+    """Heap order: the greatest raw value first, then the smallest name."""
+
+    __slots__ = ("name", "raw", "row")
+
+    def __init__(self, raw: Any, name: str, row: Row) -> None:
+        self.raw, self.name, self.row = raw, name, row
+
+    def __lt__(self, other: _Best) -> bool:
+        if self.raw == other.raw:
+            return self.name < other.name
+        return bool(other.raw < self.raw)
+
+
+class Ranking:
+    """The raw scores of the feasible Pods, kept in step with the changes of a table."""
+
+    def __init__(self, scorers: int, incremental: bool = True) -> None:
+        self._rows: dict[str, Row] = {}
+        self._distinct: list[Counter[Any]] = [Counter() for _ in range(scorers)]
+        self._incremental = incremental
+        self._heaps: dict[int | None, list[_Best]] = {}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, name: str, row: Row) -> None:
+        """Add a feasible Pod's raw scores."""
+        self._rows[name] = row
+        if self._incremental:
+            self._count(row, 1)
+        for scorer, heap in self._heaps.items():
+            heapq.heappush(heap, _Best(_raw(row, scorer), name, row))
+
+    def drop(self, name: str) -> None:
+        """Forget a Pod."""
+        row = self._rows.pop(name)
+        if self._incremental:
+            self._count(row, -1)
+
+    def clear(self) -> None:
+        """Forget all Pods."""
+        for name in list(self._rows):
+            self.drop(name)
+        self._heaps.clear()
+
+    def best(self, scorers: Sequence[Scorer], excluded: Collection[str]) -> str | None:
+        """The name of the best Pod outside `excluded`; None when there is none."""
+        if self._incremental and all(scorer.monotone for scorer in scorers):
+            telling = [place for place, values in enumerate(self._distinct) if len(values) > 1]
+            if len(telling) <= 1:
+                return self._top(telling[0] if telling else None, excluded)
+        scored = self.scored(scorers, excluded)
+        return min(scored, key=lambda name: (-scored[name].total, name), default=None)
+
+    def scored(self, scorers: Sequence[Scorer], excluded: Collection[str]) -> dict[str, Scored]:
+        """Every Pod outside `excluded` with its raw and normalized scores and its total, by name."""
+        names = sorted(name for name in self._rows if name not in excluded)
+        if not names:
+            return {}
+        rows = [self._rows[name] for name in names]
+        columns = [
+            scorer.normalize([row[place] for row in rows])
+            if scorer.normalize
+            else [row[place] for row in rows]
+            for place, scorer in enumerate(scorers)
+        ]
+        weights = [scorer.plugin.weight for scorer in scorers]
+        normalized = list(zip(*columns, strict=True)) if columns else [()] * len(names)
+        return {
+            name: Scored(row, values, sum([v * w for v, w in zip(values, weights, strict=True)]))
+            for name, row, values in zip(names, rows, normalized, strict=True)
+        }
+
+    def _count(self, row: Row, difference: int) -> None:
+        try:
+            for values, raw in zip(self._distinct, row, strict=True):
+                values[raw] += difference
+                if not values[raw]:
+                    del values[raw]
+        except TypeError:
+            # A raw score that cannot be hashed: from now on every choice looks at every Pod.
+            self._incremental = False
+            self._heaps.clear()
+
+    def _top(self, scorer: int | None, excluded: Collection[str]) -> str | None:
+        heap = self._heaps.get(scorer)
+        if heap is None or len(heap) > 2 * len(self._rows) + 64:
+            heap = [_Best(_raw(row, scorer), name, row) for name, row in self._rows.items()]
+            heapq.heapify(heap)
+            self._heaps[scorer] = heap
+        set_aside = []
+        found = None
+        while heap:
+            entry = heap[0]
+            if self._rows.get(entry.name) is not entry.row:
+                heapq.heappop(heap)
+            elif entry.name in excluded:
+                set_aside.append(heapq.heappop(heap))
+            else:
+                found = entry.name
+                break
+        for entry in set_aside:
+            heapq.heappush(heap, entry)
+        return found
+
+
+def _raw(row: Row, scorer: int | None) -> Any:
+    return None if scorer is None else row[scorer]

@@ -1,0 +1,9 @@
+"""The waiting text of a Run: always begins with `waiting for`, never names a Pod or a Run."""
+
+# The API contract's base text; also what RuntimePodAvailability says.
+BASE_COMPLETION = 'available runtime pods for runtime "{runtime}"'
+
+
+def waiting_text(completion: str, runtime: str) -> str:
+    """The status message for a reason's `completion` of "waiting for ..."."""
+    return "waiting for " + completion.replace("{runtime}", runtime)
