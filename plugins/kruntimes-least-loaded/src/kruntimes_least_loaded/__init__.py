@@ -1,0 +1,113 @@
+"""LeastLoaded: the Pod that will be least loaded with the Run on it is the best.
+
+The rule is the API contract's: of the ratios (usage + request) / capacity over every advertised
+resource, the highest decides, then their sum. All of it is exact: a tie is a tie in whatever order
+the resources come, and so is decided by Pod name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import total_ordering
+from typing import ClassVar, NamedTuple
+
+from kruntimes_core import Request, RuntimePod, hookimpl
+
+# Capacities count in units of 10^-9 up to 2^63, so a ratio's denominator stays below 2^93, and two
+# different ratios are more than 2^-186 apart: as multiples of 2^-188, rounded, they still differ.
+_BITS = 188
+
+
+@total_ordering
+class Total:
+    """A sum of ratios as one numerator and one denominator, not reduced: sums are compared seldom."""
+
+    __slots__ = ("denominator", "numerator")
+
+    def __init__(self, numerator: int, denominator: int) -> None:
+        self.numerator = numerator
+        self.denominator = denominator
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Total):
+            return NotImplemented
+        return self.numerator * other.denominator == other.numerator * self.denominator
+
+    def __lt__(self, other: Total) -> bool:
+        return self.numerator * other.denominator < other.numerator * self.denominator
+
+    def __hash__(self) -> int:
+        return hash(Fraction(self.numerator, self.denominator))
+
+    def __repr__(self) -> str:
+        return f"Total({self.numerator}, {self.denominator})"
+
+
+class Spare(NamedTuple):
+    """A raw score: both parts are negative loads, so that more is better. Compares as a tuple."""
+
+    highest: int
+    """The highest ratio, in units of 2^-188; exact enough to tell any two ratios apart."""
+    total: Total
+
+    def __str__(self) -> str:
+        """For the decision record; rounded, and never compared."""
+        highest = -self.highest / (1 << _BITS)
+        total = -self.total.numerator / self.total.denominator
+        return f"highest load {highest:.4f}, sum {total:.4f}"
+
+
+def spare(pod: RuntimePod, request: Request) -> Spare:
+    """The raw score of `pod` with `request` added to what it holds."""
+    usage = pod.usage
+    high, high_of = 0, 1
+    total, total_of = 0, 1
+    for resource, capacity in pod.capacity.items():
+        load = usage.get(resource, 0) + request.get(resource, 0)
+        if load <= 0:
+            continue
+        if isinstance(capacity, Fraction):
+            load, capacity = load * capacity.denominator, capacity.numerator
+        if load * high_of > high * capacity:
+            high, high_of = load, capacity
+        total, total_of = total * capacity + load * total_of, total_of * capacity
+    return Spare(-((high << _BITS) // high_of), Total(-total, total_of))
+
+
+def by_place(scores: Sequence[Spare]) -> list[int]:
+    """(n-1-s) * 100 // (n-1) for a group of equals that starts at place s of n; 100 for one alone."""
+    last = len(scores) - 1
+    if last < 1:
+        return [100] * len(scores)
+    order = sorted(range(len(scores)), key=scores.__getitem__, reverse=True)
+    normalized = [0] * len(scores)
+    start, leader = 0, scores[order[0]]
+    for place, index in enumerate(order):
+        if scores[index] != leader:
+            start, leader = place, scores[index]
+        normalized[index] = (last - start) * 100 // last
+    return normalized
+
+
+class LeastLoaded:
+    """The scorer."""
+
+    host_api: ClassVar[str] = ">=1,<2"
+    # Every place but the first has s >= 1, and (n-1-s) * 100 // (n-1) is then 99 at most.
+    best_stays_best: ClassVar[bool] = True
+
+    @hookimpl
+    def prefilter(self, request: Request) -> Request:
+        """The request itself is the state: Runs that ask for the same share all scores."""
+        return request
+
+    @hookimpl
+    def score(self, pod: RuntimePod, state: Request) -> Spare:
+        """The raw score, exactly ordered; more is better."""
+        return spare(pod, state)
+
+    @hookimpl
+    def normalize(self, scores: Sequence[Spare]) -> list[int]:
+        """0..100 by place among the feasible Pods."""
+        return by_place(scores)
