@@ -25,7 +25,7 @@ class WeightedTerm:
     term: AffinityTerm
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Affinity:
     """`spec.affinity`: required terms restrict, preferred terms score. Empty when absent."""
 

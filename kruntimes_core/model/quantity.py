@@ -1,0 +1,134 @@
+"""Kubernetes quantities, exactly: no binary floating point and no decimal context decides a placement.
+
+A quantity comes from users, so any string is either refused or read in microseconds: its length is
+bounded, and an exponent is looked at before it is computed. Python's `Decimal` is not used, because
+it takes spellings that Kubernetes refuses (`1_000`, `NaN`, digits of other scripts) and rounds.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from kruntimes_core.model.quoting import quoted
+
+MAX_AMOUNT = 2**63 - 1
+"""The largest amount that the API knows (a signed 64-bit integer)."""
+
+_NANOS = 10**9
+_MAX_LENGTH = 1_024
+_MAX_DIGITS = 1_100  # before the decimal point: more than any spelling without exponent can write
+_MAX_BITS = 4_096
+_EXACT_FLOATS = 2**53
+
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_GRAMMAR = re.compile(
+    r"(?P<sign>[+-]?)(?=\.?[0-9])(?P<whole>[0-9]*)(?:\.(?P<fraction>[0-9]*))?"
+    r"(?:[eE](?P<exponent>[+-]?[0-9]+)|(?P<suffix>[KMGTPE]i|[numkMGTPE]?))"
+)
+
+
+class QuantityError(ValueError):
+    """A value that cannot be used as an amount; the text says what to write instead.
+
+    unreadable: True when it is no quantity at all, or too large to be kept (`1K`, `1e`,
+    `1e999999999`, a wrong type); False when it was read and is not allowed where it stands
+    (`-1`, `500m`, more than 2^63-1).
+    """
+
+    def __init__(self, message: str, *, unreadable: bool) -> None:
+        super().__init__(message)
+        self.unreadable = unreadable
+
+
+class _TooLargeError(QuantityError):
+    """A well-formed quantity whose digits nobody should compute."""
+
+    def __init__(self, value: object, *, negative: bool) -> None:
+        super().__init__(f"{quoted(value)} is too large: write at most {MAX_AMOUNT}", unreadable=True)
+        self.negative = negative
+
+
+def read_quantity(value: object) -> int | Fraction:
+    """The exact value of a Kubernetes quantity, in any of its spellings; an int when it is whole.
+
+    In: a string, an int (JSON number, not a bool), or a float that is whole and below 2^53.
+    Amounts count in units of 10^-9; what is finer is rounded up, away from zero (apimachinery's
+    `ParseQuantity` does the same). Raises `QuantityError` for everything else.
+    """
+    if isinstance(value, str):
+        if len(value) <= 18 and value.isascii() and value.isdigit():
+            return int(value)
+        return _read_text(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        if value.bit_length() > _MAX_BITS:
+            raise _TooLargeError(value, negative=value < 0)
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_FLOATS:
+        return int(value)
+    raise QuantityError(f"{quoted(value)} is not a quantity: write a string such as '2'", unreadable=True)
+
+
+def request_amount(value: object) -> int:
+    """The amount of one requested resource: a non-negative integer of at most 2^63-1, zero included.
+
+    Raises `QuantityError` for everything else (API contract, Resources).
+    """
+    amount = read_quantity(value)
+    if amount < 0:
+        raise QuantityError(f"{quoted(value)} is negative: request 0 or more", unreadable=False)
+    if not isinstance(amount, int):
+        raise QuantityError(f"{quoted(value)} is no whole number: request whole units", unreadable=False)
+    if amount > MAX_AMOUNT:
+        raise QuantityError(f"{quoted(value)} is too large: request at most {MAX_AMOUNT}", unreadable=False)
+    return amount
+
+
+def capacity_amount(value: object) -> int | Fraction | None:
+    """The amount that a Pod advertises of one resource; None unless it is a positive quantity.
+
+    What is above 2^63-1 counts as 2^63-1, however large it was written (API contract, Resources).
+    """
+    try:
+        amount = read_quantity(value)
+    except _TooLargeError as error:
+        return None if error.negative else MAX_AMOUNT
+    except QuantityError:
+        return None
+    return min(amount, MAX_AMOUNT) if amount > 0 else None
+
+
+def _read_text(text: str) -> int | Fraction:
+    match = _GRAMMAR.fullmatch(text) if len(text) <= _MAX_LENGTH else None
+    if match is None:
+        raise QuantityError(
+            f"{quoted(text)} is not a Kubernetes quantity: write a number such as 2, 1.5, 500m, 1Ki or 2e3",
+            unreadable=True,
+        )
+    sign, whole, fraction, exponent, suffix = match.groups("")
+    digits = (whole + fraction).lstrip("0")
+    if not digits:
+        return 0
+    binary = _BINARY.get(suffix)
+    power = int(exponent) if exponent else 0 if binary else _DECIMAL[suffix]
+    power -= len(fraction)
+    if len(digits) + power > _MAX_DIGITS:
+        raise _TooLargeError(text, negative=sign == "-")
+    nanos = _nanos(digits, power, binary or 0)
+    return _in_units(-nanos if sign == "-" else nanos)
+
+
+def _nanos(digits: str, power: int, binary: int) -> int:
+    """`digits` * 10^power * 2^binary in units of 10^-9, rounded up. More than zero."""
+    power += 9
+    if len(digits) + power < -_MAX_LENGTH:  # far below one unit: rounded up without being computed
+        return 1
+    scale: int = 10 ** abs(power)
+    number = int(digits) << binary
+    return number * scale if power >= 0 else -(-number // scale)
+
+
+def _in_units(nanos: int) -> int | Fraction:
+    amount, rest = divmod(nanos, _NANOS)
+    return Fraction(nanos, _NANOS) if rest else amount
