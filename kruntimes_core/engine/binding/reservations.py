@@ -1,0 +1,96 @@
+"""The assumed cache, keyed by (namespace, Run UID): the life of each reservation.
+
+Reserve, then bound and seen, or not bound. A plugin's `unreserve` is asked exactly once for each
+`reserve` that was asked, whenever and however the reservation ends.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from kruntimes_core.engine.runs import RunEntry
+from kruntimes_core.engine.state import Claim, State
+from kruntimes_core.framework.profile import ActivePlugin, Profile
+from kruntimes_core.framework.runner import Prepared
+from kruntimes_core.model.pod import RuntimePod
+from kruntimes_core.model.run import Run
+
+
+@dataclass(slots=True, eq=False)
+class Assumption:
+    """One tentative assignment."""
+
+    run: Run
+    pod: RuntimePod
+    """The chosen Pod as it was when the Run was reserved on it."""
+    alone: RuntimePod
+    """The Pod without what it carries: a bind that waits is dropped if this changes."""
+    profile: Profile
+    prepared: Prepared
+    asked: list[ActivePlugin] = field(default_factory=list)
+    """The plugins whose `reserve` was asked, in order."""
+    guard: str = ""
+    """The version that the bind was sent with; empty until then."""
+    bound_version: str = ""
+    """The version of the bind's answer; empty until it is applied."""
+    doubtful: bool = False
+    """The bind may have been applied: nothing but evidence ends it."""
+    repeats: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unreserve:
+    """A call that is due to a plugin."""
+
+    plugin: ActivePlugin
+    assumption: Assumption
+    bound: bool
+
+
+class Reservations:
+    """Makes and ends assumptions; what they hold is claimed in the state."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self.unreserves: deque[Unreserve] = deque()
+
+    def reserve(self, entry: RunEntry, pod: RuntimePod, profile: Profile, prepared: Prepared) -> bool:
+        """Assume the Run on the Pod as it is now, if all of its request still fits.
+
+        The check and the insertion are one step: nobody else changes the state in between.
+        """
+        current = self._state.pod(pod.namespace, pod.name)
+        alone = self._state.without_load(pod.namespace, pod.name)
+        if current is None or alone is None or current.uid != pod.uid or not current.fits(entry.run.request):
+            return False
+        entry.assumption = Assumption(entry.run, current, alone, profile, prepared)
+        self.claim(entry)
+        return True
+
+    def claim(self, entry: RunEntry) -> None:
+        """Let the state hold what the Run holds: by its own status, else by its assumption."""
+        self._state.claim(entry.key, entry.observed_claim() or _assumed_claim(entry.assumption))
+
+    def end(self, entry: RunEntry, bound: bool) -> None:
+        """End the Run's assumption, if there is one: bound and seen in the snapshot, or not bound."""
+        assumption = entry.assumption
+        if assumption is None:
+            return
+        entry.assumption = None
+        self.claim(entry)
+        self.give_back(assumption, bound)
+
+    def give_back(self, assumption: Assumption, bound: bool) -> None:
+        """Ask `unreserve`, in reverse order, of all whose `reserve` was asked."""
+        asked, assumption.asked = assumption.asked, []
+        for plugin in reversed(asked):
+            if "unreserve" in plugin.hooks:
+                self.unreserves.append(Unreserve(plugin, assumption, bound))
+
+
+def _assumed_claim(assumption: Assumption | None) -> Claim | None:
+    if assumption is None:
+        return None
+    run, pod = assumption.run, assumption.pod
+    return Claim(run.namespace, pod.name, pod.uid, run.request, run.labels)

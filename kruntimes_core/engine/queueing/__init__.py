@@ -1,0 +1,1 @@
+"""Who is tried next, and who is woken by what."""

@@ -1,0 +1,72 @@
+"""Classes of waiting Runs: one answer holds for all Runs with equal plugin states.
+
+So a freed slot costs one evaluation for each class and changed Pod, and one cycle for each Run that
+is placed, however many Runs wait.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from kruntimes_core.engine.queueing.needs import Needs
+from kruntimes_core.engine.runs import Order, RunEntry, Stage
+
+ClassKey = tuple[str, str, str, Hashable]
+"""(namespace, Runtime, profile, key of the states)."""
+
+
+@dataclass(order=True, slots=True)
+class _Member:
+    order: Order
+    arrival: int
+    entry: RunEntry = field(compare=False)
+    token: int = field(compare=False)
+
+
+class WaitingClass:
+    """Waiting Runs of one namespace, Runtime and profile with equal plugin states."""
+
+    __slots__ = ("_members", "awake", "busy", "key", "needs", "size", "swept", "token")
+
+    def __init__(self, key: ClassKey, needs: Needs) -> None:
+        self.key = key
+        self.needs = needs
+        self.token = 0
+        """Void queue entries bear an older one."""
+        self.awake = False
+        """Something changed that was not evaluated for it yet."""
+        self.busy = False
+        """Its first Run is in work."""
+        self.swept = False
+        """Tried by the sweep, and not because it was woken."""
+        self.size = 0
+        self._members: list[_Member] = []
+
+    def add(self, entry: RunEntry) -> None:
+        """Let a Run wait here; it must be in no other class."""
+        entry.waits_in = self
+        entry.stage = Stage.WAITING
+        self.size += 1
+        heapq.heappush(self._members, _Member(entry.order, entry.arrival, entry, entry.token))
+
+    def remove(self, entry: RunEntry) -> None:
+        """Take a Run out."""
+        entry.waits_in = None
+        entry.leave()
+        self.size -= 1
+
+    def members(self) -> list[RunEntry]:
+        """All Runs that wait here, in no particular order."""
+        return [m.entry for m in self._members if m.entry.waits_in is self and m.token == m.entry.token]
+
+    def first(self) -> RunEntry | None:
+        """The Run that is first in order."""
+        members = self._members
+        while members:
+            entry = members[0].entry
+            if entry.waits_in is self and members[0].token == entry.token:
+                return entry
+            heapq.heappop(members)
+        return None

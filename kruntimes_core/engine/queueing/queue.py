@@ -1,0 +1,64 @@
+"""The queue: one key a Run, coalesced, and beside them the classes that may place a Run now."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kruntimes_core.engine.runs import Order, RunEntry, Stage
+
+if TYPE_CHECKING:
+    from kruntimes_core.engine.queueing.classes import WaitingClass
+
+
+@dataclass(order=True, slots=True)
+class _Item:
+    order: Order
+    number: int
+    target: RunEntry | WaitingClass = field(compare=False)
+    token: int = field(compare=False)
+
+
+class Queue:
+    """A heap by the order of Runs; a class stands where its first Run stands."""
+
+    def __init__(self) -> None:
+        self._heap: list[_Item] = []
+        self._number = 0
+
+    def push(self, entry: RunEntry) -> None:
+        """Queue a Run; again while it is queued changes nothing."""
+        if entry.stage is not Stage.QUEUED:
+            entry.leave()
+            entry.stage = Stage.QUEUED
+            self._push(entry.order, entry, entry.token)
+
+    def push_class(self, waiting: WaitingClass) -> None:
+        """Queue a class at the place of its first Run."""
+        first = waiting.first()
+        if first is not None:
+            waiting.token += 1
+            self._push(first.order, waiting, waiting.token)
+
+    def pop(self) -> RunEntry | WaitingClass | None:
+        """The Run or class that is next; None when nothing can be tried."""
+        while self._heap:
+            item = heapq.heappop(self._heap)
+            target = item.target
+            if item.token != target.token:
+                continue
+            if isinstance(target, RunEntry):
+                return target
+            first = target.first()
+            if first is None:
+                continue
+            if first.order != item.order:
+                self.push_class(target)
+                continue
+            return target
+        return None
+
+    def _push(self, order: Order, target: RunEntry | WaitingClass, token: int) -> None:
+        self._number += 1
+        heapq.heappush(self._heap, _Item(order, self._number, target, token))

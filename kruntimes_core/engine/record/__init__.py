@@ -1,0 +1,1 @@
+"""The record that every decision leaves: kept by reference, rendered when somebody asks."""

@@ -1,0 +1,135 @@
+"""The Runs that are known, and where each stands on its way to a Pod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from kruntimes_core.engine.state import Claim
+from kruntimes_core.engine.state.claims import RunKey
+from kruntimes_core.framework.runner import Prepared
+from kruntimes_core.model.run import Run, RunObservation
+
+if TYPE_CHECKING:
+    from kruntimes_core.engine.binding.requests import Pending, Write
+    from kruntimes_core.engine.binding.reservations import Assumption
+    from kruntimes_core.engine.queueing.classes import WaitingClass
+    from kruntimes_core.engine.record.decision import Decision
+
+Order = tuple[Any, ...]
+"""The place of a Run in the queue; the smallest leaves it first."""
+
+
+class Stage(Enum):
+    """Where a Run stands. `docs/architecture.md` draws the ways between them."""
+
+    IDLE = "idle"
+    """Nothing to do: active, ended, being deleted, or not seen as Pending."""
+    KEYING = "keying"
+    """Waits for its queue key."""
+    QUEUED = "queued"
+    WORKING = "working"
+    """A plan, or a plugin's reserve, is under way."""
+    WAITING = "waiting"
+    """In its class, until something changes that the answer was given from."""
+    DELAYED = "delayed"
+    """Until a time: retry delay or backoff."""
+    BINDING = "binding"
+    """Assumed; the bind waits for its turn, is under way, or is not confirmed yet."""
+    ENDING = "ending"
+    """A terminal status is on its way."""
+    BEHIND = "behind"
+    """A newer version of the Run is needed before anything else."""
+
+
+@dataclass(slots=True, eq=False)
+class RunEntry:
+    """One known Run. Only the engine changes it."""
+
+    observation: RunObservation
+    arrival: int = 0
+    order: Order = ()
+    keyed_for: tuple[object, ...] | None = None
+    """What the queue key was asked for: attempt and labels."""
+    stage: Stage = Stage.IDLE
+    token: int = 0
+    """Grows whenever the Run leaves a stage: what was begun before is void."""
+    floor: str = ""
+    """The newest version seen, or written by ourselves: nothing older changes state."""
+    assumption: Assumption | None = None
+    pending: Pending | None = None
+    """The write that waits for its turn."""
+    sent: Write | None = None
+    """The write that is under way: never more than one."""
+    reading: bool = False
+    failures: int = 0
+    delay_for: tuple[object, ...] | None = None
+    delay_until: int = 0
+    prepared: Prepared | None = None
+    """What its waiting was answered from."""
+    waits_in: WaitingClass | None = None
+    text: str | None = None
+    """The waiting text that the Run should show."""
+    decision: Decision | None = None
+    turned_down: dict[str, Any] = field(default_factory=dict)
+    """Pods that a reservation was refused on in the cycle under way, with the rejection."""
+
+    @property
+    def key(self) -> RunKey:
+        """(namespace, UID)."""
+        run = self.observation.run
+        return (run.namespace, run.uid)
+
+    @property
+    def run(self) -> Run:
+        """The Run value that plugins see."""
+        return self.observation.run
+
+    def leave(self) -> None:
+        """Leave the stage: timers, queue entries and work begun for it are void from here on."""
+        self.token += 1
+        self.stage = Stage.IDLE
+
+    def observed_claim(self) -> Claim | None:
+        """What the Run holds by its own status, if it is active."""
+        seen = self.observation
+        if not seen.active or seen.assigned_pod is None:
+            return None
+        run = seen.run
+        return Claim(run.namespace, seen.assigned_pod, seen.assigned_pod_uid, seen.held, run.labels)
+
+
+class Runs:
+    """All known Runs by (namespace, UID); a name belongs to one of them at a time."""
+
+    def __init__(self) -> None:
+        self._entries: dict[RunKey, RunEntry] = {}
+        self._by_name: dict[tuple[str, str], RunEntry] = {}
+
+    def get(self, key: RunKey) -> RunEntry | None:
+        """The Run of that namespace and UID."""
+        return self._entries.get(key)
+
+    def named(self, namespace: str, name: str) -> RunEntry | None:
+        """The Run that bears the name now."""
+        return self._by_name.get((namespace, name))
+
+    def add(self, entry: RunEntry) -> None:
+        """Add a Run."""
+        self._entries[entry.key] = entry
+        self._by_name[entry.run.namespace, entry.run.name] = entry
+
+    def remove(self, entry: RunEntry) -> None:
+        """Forget a Run; a successor of the same name stays."""
+        self._entries.pop(entry.key, None)
+        name = (entry.run.namespace, entry.run.name)
+        if self._by_name.get(name) is entry:
+            del self._by_name[name]
+
+    def __iter__(self) -> Iterator[RunEntry]:
+        return iter(list(self._entries.values()))
+
+    def __len__(self) -> int:
+        return len(self._entries)

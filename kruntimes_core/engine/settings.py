@@ -1,0 +1,23 @@
+"""The engine's few numbers, all from the configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kruntimes_core.engine.instant import SECOND
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Durations in ticks of the monotonic clock."""
+
+    heartbeat_staleness: int = 15 * SECOND
+    """A heartbeat of exactly this age is still fresh."""
+    backoff_initial: int = SECOND
+    backoff_max: int = 60 * SECOND
+    sweep_interval: int = 30 * SECOND
+
+    def backoff(self, failures: int) -> int:
+        """How long a Run waits after its `failures`-th failure in a row (1-based), doubling."""
+        doublings = min(max(failures, 1) - 1, 30)
+        return min(self.backoff_initial << doublings, self.backoff_max)

@@ -1,0 +1,26 @@
+"""Comparing resourceVersions: positive integers of one resource type; anything else by equality."""
+
+from __future__ import annotations
+
+import re
+
+_INTEGER = re.compile(r"[1-9][0-9]{0,39}", re.ASCII)
+
+
+def number(version: str) -> int | None:
+    """The version as a number, or None if it is not one."""
+    return int(version) if _INTEGER.fullmatch(version) else None
+
+
+def older(version: str, than: str) -> bool:
+    """Whether `version` is known to be older; False when the two cannot be ordered."""
+    left, right = number(version), number(than)
+    return left is not None and right is not None and left < right
+
+
+def newer(version: str, than: str) -> bool:
+    """Whether `version` is known to be newer, or differs from one that it cannot be ordered with."""
+    left, right = number(version), number(than)
+    if left is None or right is None:
+        return version != than
+    return left > right
