@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kruntimes_core import Request, RuntimePod
 from kruntimes_core.testing import make_pod
-from kruntimes_least_loaded import LeastLoaded, Total, by_place, spare
+from kruntimes_least_loaded import LeastLoaded, Spare, Total, by_place, spare
 
 MOST = 2**63 - 1
 
@@ -19,7 +19,7 @@ def naive(pod: RuntimePod, request: Request) -> tuple[Fraction, Fraction]:
     return max(ratios, default=Fraction(0)), sum(ratios, Fraction(0))
 
 
-def raw(capacity: dict[str, int | Fraction], usage: dict[str, int], request: dict[str, int]) -> object:
+def raw(capacity: dict[str, int | Fraction], usage: dict[str, int], request: dict[str, int]) -> Spare:
     plugin = LeastLoaded()
     state = plugin.prefilter(Request(request))
     return plugin.score(make_pod(capacity=capacity, usage=usage), state)
@@ -36,7 +36,7 @@ def test_less_load_is_a_higher_score() -> None:
     assert idle != busy
 
 
-def spare_of(**usage: int) -> object:
+def spare_of(**usage: int) -> Spare:
     return spare(make_pod(capacity={"runs": 4, "gpu": 8}, usage=usage), Request({"runs": 1}))
 
 

@@ -59,7 +59,7 @@ class TestAbsentKeys:
         }
 
     def test_an_empty_value_is_not_gold(self) -> None:
-        placement = {"py-0": [{}], "py-1": [{"tier": ""}], "py-2": [{"tier": "gold"}]}
+        placement: Placement = {"py-0": [{}], "py-1": [{"tier": ""}], "py-2": [{"tier": "gold"}]}
         assert verdicts(placement, make_affinity(required=[NOT_GOLD])) == {
             "py-0": None,
             "py-1": None,
