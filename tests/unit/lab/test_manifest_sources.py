@@ -1,0 +1,61 @@
+import io
+from pathlib import Path
+
+import pytest
+
+from kruntimes_core.lab.manifests.sources import sources
+from kruntimes_core.model.errors import InputError
+
+
+def names(*filenames: str, stdin: bytes = b"") -> list[str]:
+    return [source.name for source in sources(filenames, io.BytesIO(stdin))]
+
+
+def test_files_come_in_the_order_in_which_they_are_named(tmp_path: Path) -> None:
+    for name in ("b.yaml", "a.txt"):
+        (tmp_path / name).write_text("x")
+    files = [str(tmp_path / "b.yaml"), str(tmp_path / "a.txt")]
+    assert names(*files) == files
+    assert names(*reversed(files)) == files[::-1]
+
+
+def test_a_folder_is_its_manifests_by_name_and_nothing_below(tmp_path: Path) -> None:
+    for name in ("c.json", "a.yml", "b.yaml", "notes.md", "d.yaml.bak"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "deeper.yaml").mkdir()
+    (tmp_path / "deeper.yaml" / "e.yaml").write_text("x")
+    assert [Path(name).name for name in names(str(tmp_path))] == ["a.yml", "b.yaml", "c.json"]
+
+
+def test_standard_input_is_read_once_however_often_it_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text("x")
+    stdin = io.BytesIO(b"kind: List")
+    found = list(sources(["-", str(file), "-"], stdin))
+    assert [source.name for source in found] == ["<stdin>", str(file)]
+    assert found[0].content == b"kind: List"
+
+
+@pytest.mark.parametrize(
+    ("filename", "words"),
+    [
+        ("", "-f is empty"),
+        ("missing.yaml", "missing.yaml does not exist"),
+        ("nul\0l.yaml", "cannot read nul"),
+    ],
+)
+def test_what_cannot_be_read_is_named(filename: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        names(filename)
+
+
+def test_a_folder_without_manifests_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("x")
+    with pytest.raises(InputError, match=r"no \*\.yaml, \*\.yml or \*\.json file in the folder"):
+        names(str(tmp_path))
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match="cannot read .*file/a.yaml: Not a directory"):
+        names(str(tmp_path / "file" / "a.yaml"))
