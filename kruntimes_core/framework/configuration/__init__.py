@@ -1,0 +1,19 @@
+"""The operator's side: which plugins decide, in which order, with what weight and which arguments."""
+
+from kruntimes_core.framework.configuration.failures import ConfigurationError
+from kruntimes_core.framework.configuration.files import configuration_from, load_configuration
+from kruntimes_core.framework.configuration.models import Configuration
+from kruntimes_core.framework.configuration.profiles import Profiles, build_profiles
+from kruntimes_core.framework.configuration.states import PluginState, State, describe
+
+__all__ = [
+    "Configuration",
+    "ConfigurationError",
+    "PluginState",
+    "Profiles",
+    "State",
+    "build_profiles",
+    "configuration_from",
+    "describe",
+    "load_configuration",
+]

@@ -1,0 +1,41 @@
+"""A mistake in a configuration, told with file, line and path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kruntimes_core.model.decode.yaml_text import locate
+from kruntimes_core.model.errors import InputError
+
+Path = tuple[str | int, ...]
+
+
+class ConfigurationError(InputError):
+    """A configuration cannot be used: `FILE:LINE: path.to.field: what is wrong and what to write`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a configuration was read from. The text is kept to find the line of a mistake."""
+
+    source: str = ""
+    text: str | bytes = ""
+
+    def error(self, path: Path, problem: str) -> ConfigurationError:
+        """The error for the field at `path`; without a file, the path alone says where."""
+        where = dotted(path)
+        line = locate(self.text, path) if self.source else None
+        place = f"{self.source}:{line}" if line is not None else self.source
+        return ConfigurationError(": ".join(part for part in (place, where, problem) if part))
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """A path as people write it: `plugins.enabled[0].weight`."""
+    written = ""
+    for step in path:
+        if isinstance(step, int):
+            written += f"[{step}]"
+        else:
+            written += f".{step}" if written else step
+    return written

@@ -1,0 +1,97 @@
+"""From the text of a configuration file to a `Configuration`, or to the one line that mends it."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from kruntimes_core.framework.configuration.consistency import check_consistency
+from kruntimes_core.framework.configuration.failures import ConfigurationError, Origin, Path
+from kruntimes_core.framework.configuration.models import Configuration
+from kruntimes_core.framework.configuration.shapes import Section, what
+from kruntimes_core.framework.loading.words import meant
+from kruntimes_core.model.decode.yaml_text import load_documents
+
+# How pydantic begins its sentences, and how this host's errors go on after a path.
+_OPENINGS = (("Input should ", "must "), ("String should ", "must "), ("Tuple should ", "must "))
+_PLAINER = {"too_short": "must have at least one entry", "dict_type": "must be a mapping"}
+_COMPLETE = frozenset({"list", "mapping"})
+
+
+def configuration_from(path: str | None) -> Configuration:
+    """The configuration in the file at `path`; the defaults when None.
+
+    Raises `ConfigurationError` for a file that cannot be opened, and what `load_configuration` raises.
+    """
+    if path is None:
+        return Configuration.default()
+    try:
+        text = FilePath(path).read_bytes()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ConfigurationError(f"{path}: {reason.lower()}: name a readable configuration file") from error
+    return load_configuration(text, path)
+
+
+def load_configuration(text: str | bytes, source: str) -> Configuration:
+    """Read and check a configuration; an empty text means all defaults.
+
+    source: what errors call the file. Raises `YamlError` for what is no YAML, `ConfigurationError`
+    for everything else that can be told without a look at the installed plugins.
+    """
+    origin = Origin(source, text)
+    documents = list(load_documents(text, source))
+    if len(documents) > 1:
+        line = documents[1][0]
+        raise ConfigurationError(f"{source}:{line}: a second document: a configuration is one, remove it")
+    value = documents[0][1] if documents else None
+    try:
+        configuration = Configuration.model_validate(
+            {} if value is None else value, by_alias=True, by_name=False
+        ).read_from(origin)
+    except ValidationError as error:
+        raise _first_mistake(error, origin) from error
+    check_consistency(configuration)
+    return configuration
+
+
+def _first_mistake(error: ValidationError, origin: Origin) -> ConfigurationError:
+    details = error.errors(include_url=False)[0]
+    path = details["loc"]
+    if details["type"] == "missing":
+        return origin.error(path, "is required: add it")
+    if details["type"] == "extra_forbidden":
+        return origin.error(path, f"unknown key{meant(str(path[-1]), _known_keys(path[:-1]))}")
+    return origin.error(path, worded(details["msg"], details["input"], details["type"]))
+
+
+def worded(message: str, value: object, kind: str = "") -> str:
+    """The message of pydantic as the rest of a sentence, with the value that it is about.
+
+    kind: pydantic's name of the error; ours, which name the value themselves, stay as they are.
+    """
+    for opening, ours in _OPENINGS:
+        message = message.replace(opening, ours)
+    message = message[:1].lower() + message[1:]
+    return message if kind in _COMPLETE else f"{_PLAINER.get(kind, message)}, not {what(value)}"
+
+
+def _known_keys(path: Path) -> list[str]:
+    """The keys of the section at `path`, as written in the file."""
+    section: type[Section] = Configuration
+    for step in path:
+        for name, field in section.model_fields.items():
+            if step == (field.alias or name):
+                section = next(_sections(field.annotation), section)
+    return [field.alias or name for name, field in section.model_fields.items()]
+
+
+def _sections(annotation: Any) -> Iterator[type[Section]]:
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        yield annotation
+    for part in typing.get_args(annotation):
+        yield from _sections(part)

@@ -1,0 +1,135 @@
+"""From a configuration and what is installed to the profiles that decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import pluggy
+from pydantic import ValidationError
+
+from kruntimes_core.framework.configuration.consistency import ProfilePlan, check_consistency, plans
+from kruntimes_core.framework.configuration.failures import ConfigurationError, Origin, dotted
+from kruntimes_core.framework.configuration.files import worded
+from kruntimes_core.framework.configuration.models import Configuration
+from kruntimes_core.framework.configuration.selection import (
+    Choice,
+    check_names,
+    choices,
+    distribution_of,
+    is_meant,
+    without,
+)
+from kruntimes_core.framework.loading.building import build_plugin
+from kruntimes_core.framework.loading.catalog import Catalog, Installed
+from kruntimes_core.framework.loading.declarations import CAPACITY
+from kruntimes_core.framework.loading.failures import LoadError
+from kruntimes_core.framework.loading.manager import create_manager
+from kruntimes_core.framework.profile import ActivePlugin, Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Profiles:
+    """The profiles of a host; the first is the default one, for every Runtime that no other names."""
+
+    all: tuple[Profile, ...]
+    _by_runtime: Mapping[str, Profile] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        owned = {runtime: profile for profile in self.all for runtime in profile.runtimes or ()}
+        object.__setattr__(self, "_by_runtime", owned)
+
+    def of(self, runtime: str) -> Profile:
+        """The profile that places the Runs of `runtime`."""
+        return self._by_runtime.get(runtime, self.all[0])
+
+    @property
+    def queue_plugin(self) -> ActivePlugin | None:
+        """The plugin that orders the host's one queue, or None for the order of arrival.
+
+        One instance for all Runs, that of the first profile with it: its keys must be comparable.
+        """
+        return next((one for profile in self.all for one in profile.implementing("queue_key")), None)
+
+
+def build_profiles(configuration: Configuration, catalog: Catalog) -> Profiles:
+    """Load and build every plugin that `configuration` means.
+
+    Raises `ConfigurationError` for names, arguments and combinations that cannot be, and `LoadError`
+    for a plugin that is meant and broken; nothing is skipped in silence.
+    """
+    check_consistency(configuration)
+    planned = list(plans(configuration))
+    for plan in planned:
+        check_names(plan, catalog, configuration.origin)
+    profiles = Profiles(tuple(_build_profile(plan, catalog, configuration.origin) for plan in planned))
+    _check_queue(profiles, configuration.origin)
+    if not configuration.allow_no_capacity_filter:
+        for plan, profile in zip(planned, profiles.all, strict=True):
+            _check_capacity(plan, profile, catalog, configuration.origin)
+    return profiles
+
+
+def _build_profile(plan: ProfilePlan, catalog: Catalog, origin: Origin) -> Profile:
+    manager = create_manager()
+    plugins = []
+    for choice in choices(plan, catalog):
+        try:
+            if is_meant(choice, catalog):
+                plugins.append(_build(manager, catalog.load(choice.name), choice, plan, origin))
+        except LoadError as error:
+            raise error.advising(without(choice, plan)) from error
+    return Profile(name=plan.name, plugins=tuple(plugins), runtimes=plan.runtimes)
+
+
+def _build(
+    manager: pluggy.PluginManager, installed: Installed, choice: Choice, plan: ProfilePlan, origin: Origin
+) -> ActivePlugin:
+    if choice.arguments and choice.path and installed.declaration.arguments is None:
+        raise origin.error((*choice.path, "arguments"), f"{choice.name} takes no arguments: remove them")
+    try:
+        return build_plugin(manager, installed, arguments=choice.arguments, weight=choice.weight)
+    except ValidationError as error:
+        raise _bad_arguments(error, choice, plan, origin) from error
+
+
+def _bad_arguments(
+    error: ValidationError, choice: Choice, plan: ProfilePlan, origin: Origin
+) -> ConfigurationError:
+    details = error.errors(include_url=False)[0]
+    missing = details["type"] == "missing"
+    problem = "is required: add it" if missing else worded(details["msg"], details["input"])
+    if choice.path is not None:
+        return origin.error((*choice.path, "arguments", *details["loc"]), problem)
+    where = dotted(("arguments", *details["loc"]))
+    advice = f"name {choice.name} here with its arguments, or disable it"
+    return origin.error(
+        (*plan.path, "enabled"), f"{choice.name} is on by default: its {where} {problem}: {advice}"
+    )
+
+
+def _check_queue(profiles: Profiles, origin: Origin) -> None:
+    origins: dict[str, str] = {}
+    for profile in profiles.all:
+        origins |= {one.name: f"{one.name} ({one.origin})" for one in profile.implementing("queue_key")}
+    if len(origins) > 1:
+        owners = _and(origins.values())
+        raise origin.error(
+            ("plugins",), f"{owners} all order the queue, and a host has one: keep one enabled"
+        )
+
+
+def _check_capacity(plan: ProfilePlan, profile: Profile, catalog: Catalog, origin: Origin) -> None:
+    if any(CAPACITY in plugin.provides for plugin in profile.plugins):
+        return
+    supplied = "RuntimePodAvailability"
+    remedy = f"enable {supplied}" if catalog.claims(supplied) else f"pip install {distribution_of(supplied)}"
+    raise origin.error(
+        plan.path,
+        f"no active plugin of profile {plan.name} provides capacity, so Runs would be placed on Pods"
+        f" without room: {remedy}, or set allowNoCapacityFilter: true",
+    )
+
+
+def _and(words: Iterable[str]) -> str:
+    return " and ".join(words)

@@ -1,0 +1,78 @@
+"""What is installed, without importing any of it.
+
+pluggy would skip a second distribution that claims a name, and say nothing; here every claim is
+kept, so that the host can refuse and `plugins list` can show both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import Distribution, EntryPoint, distributions
+
+from packaging.utils import canonicalize_name
+
+from kruntimes_core.framework.names import ENTRY_POINT_GROUP
+
+_PLUGIN_NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One claim of a distribution to a plugin name.
+
+    problem: why it cannot be loaded whatever it names, or None. entry_point is None only then.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    entry_point: EntryPoint | None = None
+    problem: str | None = None
+
+    @property
+    def origin(self) -> str:
+        """Distribution, version and what the entry point names, for errors."""
+        owner = f"{self.distribution} {self.version}"
+        return owner if self.entry_point is None else f"{owner}, entry point {self.entry_point.value}"
+
+
+def discover(installed: Iterable[Distribution] | None = None) -> tuple[Candidate, ...]:
+    """Every claim in the group `kruntimes.plugins`, by plugin name and then by distribution.
+
+    installed: the distributions to look at; all of this environment when None. One that is on the
+    path twice (an editable install beside a built one) counts once, the first, as for `import`.
+    """
+    found: list[Candidate] = []
+    seen: set[str] = set()
+    for distribution in distributions() if installed is None else installed:
+        key = canonicalize_name(distribution.metadata["Name"] or "")
+        if key not in seen:
+            candidates = list(_candidates(distribution))
+            found.extend(candidates)
+            if candidates:
+                seen.add(key)
+    return tuple(sorted(found, key=lambda claim: (claim.name, claim.distribution, claim.origin)))
+
+
+def _candidates(distribution: Distribution) -> Iterator[Candidate]:
+    text = distribution.read_text("entry_points.txt")
+    if not text or ENTRY_POINT_GROUP not in text:
+        return
+    owner = distribution.metadata["Name"] or "an unnamed distribution"
+    version = distribution.metadata["Version"] or "of unknown version"
+    try:
+        entry_points = list(distribution.entry_points.select(group=ENTRY_POINT_GROUP))
+    except (TypeError, ValueError) as error:
+        problem = f"its entry_points.txt cannot be read ({error}): reinstall {owner}"
+        yield Candidate(owner, owner, version, problem=problem)
+        return
+    for entry_point in entry_points:
+        yield Candidate(entry_point.name, owner, version, entry_point, _name_problem(entry_point.name))
+
+
+def _name_problem(name: str) -> str | None:
+    if _PLUGIN_NAME.fullmatch(name):
+        return None
+    return "a plugin's name is UpperCamelCase, as in RunAffinity: rename its entry point"
