@@ -141,7 +141,7 @@ def test_the_state_changes_only_when_a_term_gets_its_first_target_or_loses_its_l
 
 
 def test_reasons_are_bounded_texts_without_names() -> None:
-    assert list(RunAffinity.reasons) == [AFFINITY, ANTI]
+    assert list(RunAffinity.reasons) == [ANTI, AFFINITY], "the first declared one makes the headline"
     assert all("{" not in text and "affinity" in text for text in RunAffinity.reasons.values())
 
 

@@ -107,5 +107,5 @@ def test_runs_with_equal_requests_share_one_state(plugin: RuntimePodAvailability
 
 def test_it_says_that_it_knows_capacity_and_declares_all_reasons(plugin: RuntimePodAvailability) -> None:
     assert plugin.provides == {"capacity"}
-    assert set(plugin.reasons) == {*Unavailability, "InsufficientCapacity"}
+    assert list(plugin.reasons) == ["InsufficientCapacity", *reversed(Unavailability)]
     assert set(plugin.reasons.values()) == {'available runtime pods for runtime "{runtime}"'}

@@ -43,8 +43,10 @@ class RuntimePodAvailability:
 
     host_api: ClassVar[str] = ">=1,<2"
     provides: ClassVar[frozenset[str]] = frozenset({"capacity"})
+    # The first one that any Pod gave becomes the Run's reason, so the last to be checked comes first:
+    # a Pod that lacks only room explains more than one that is going away.
     reasons: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {**{why.value: _TEXT for why in Unavailability}, INSUFFICIENT_CAPACITY: _TEXT}
+        {INSUFFICIENT_CAPACITY: _TEXT, **{why.value: _TEXT for why in reversed(Unavailability)}}
     )
 
     @hookimpl
