@@ -9,6 +9,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import kruntimes_core
+from kruntimes_core.framework.loading import Catalog
 
 SUPPLIED = {
     "RuntimePodAvailability": "kruntimes-runtime-pod-availability",
@@ -52,3 +53,11 @@ def test_the_host_needs_no_plugin_and_brings_its_licence() -> None:
     assert not any("kruntimes" in Requirement(line).name for line in host.requires or [])
     assert host.metadata["License-Expression"] == "Apache-2.0"
     assert any(path.name == "LICENSE" for path in host.files or [])
+
+
+@pytest.mark.parametrize("name", PLUGINS)
+def test_the_host_accepts_every_installed_plugin(name: str) -> None:
+    installed = Catalog().load(name)
+    assert installed.distribution == PLUGINS[name]
+    assert installed.hooks
+    assert installed.declaration.on_by_default is (name in SUPPLIED)
