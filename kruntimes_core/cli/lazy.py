@@ -1,0 +1,39 @@
+"""Subcommands that are imported when they are asked for: a command pays for no other one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are named as `module:attribute`."""
+
+    def __init__(self, *arguments: Any, lazy: Mapping[str, str], **options: Any) -> None:
+        """lazy: the name of each command and where it lives; the rest is click's."""
+        super().__init__(*arguments, invoke_without_command=True, **options)
+        self._lazy = lazy
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was asked for; without one, show what there is, as kubectl does."""
+        outcome = super().invoke(ctx)
+        if ctx.invoked_subcommand is None:
+            click.echo(ctx.get_help())
+        return outcome
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands, as they are declared."""
+        return list(self._lazy)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command; None for a name that nobody declared."""
+        if cmd_name not in self._lazy:
+            return None
+        module, _, attribute = self._lazy[cmd_name].partition(":")
+        command = getattr(import_module(module), attribute)
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{self._lazy[cmd_name]} is no click command")
+        return command

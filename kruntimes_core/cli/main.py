@@ -1,0 +1,91 @@
+"""The entry of the command: whatever happens inside, the user gets one line and an exit code."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from kruntimes_core.cli.app import app
+from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.output.text import printable
+from kruntimes_core.model.errors import InputError
+
+PROGRAM = "kruntimes"
+_DEBUG = "KRUNTIMES_DEBUG"
+_COMPLETION = "_KRUNTIMES_COMPLETE"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with `arguments` (the process' own when None) and give its exit code."""
+    try:
+        _accept_any_text()
+        code = _invoke(list(sys.argv[1:] if arguments is None else arguments))
+        sys.stdout.flush()
+    except (KeyboardInterrupt, click.Abort):
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        _drop_output()
+        return Exit.PIPE_CLOSED
+    except Exception as error:  # noqa: BLE001 - the one place where a defect becomes a line
+        return _report(error)
+    return code
+
+
+def _invoke(arguments: list[str]) -> int:
+    if _COMPLETION in os.environ:
+        app.main(arguments, prog_name=PROGRAM, complete_var=_COMPLETION)
+    try:
+        with app.make_context(PROGRAM, arguments) as context:
+            return app.invoke(context) or Exit.DONE
+    except click.exceptions.Exit as end:
+        return end.exit_code
+
+
+def _accept_any_text() -> None:
+    """Let names that the terminal's encoding lacks come out escaped, instead of not at all."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _report(error: Exception) -> int:
+    if os.environ.get(_DEBUG):
+        traceback.print_exception(error)
+    click.echo(f"error: {printable(_line(error))}", err=True)
+    if isinstance(error, OSError):
+        _drop_output()
+    return Exit.BAD_INPUT
+
+
+def _line(error: Exception) -> str:
+    if isinstance(error, click.UsageError):
+        path = error.ctx.command_path if error.ctx else PROGRAM
+        return f"{_lowered(error.format_message())} (see {path} --help)"
+    if isinstance(error, click.ClickException):
+        return _lowered(error.format_message())
+    if isinstance(error, InputError):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"cannot read or write: {error}"
+    return f"unexpected {type(error).__name__}: {error} (set {_DEBUG}=1 to see where)"
+
+
+def _lowered(message: str) -> str:
+    line = " ".join(message.split()).removesuffix(".")
+    return line[:1].lower() + line[1:]
+
+
+def _drop_output() -> None:
+    """Send what is still in the buffers nowhere, so that the interpreter's last flush is silent."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -1,0 +1,1 @@
+"""The forms in which answers are shown."""

@@ -1,0 +1,49 @@
+"""Documents for other programs: JSON and YAML, UTF-8, keys in the order in which they were put."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import click
+import yaml
+
+try:
+    from yaml import CSafeDumper as BaseDumper
+except ImportError:  # pragma: no cover - depends on how PyYAML was built
+    from yaml import SafeDumper as BaseDumper  # type: ignore[assignment]
+
+# What other readers of YAML (Go's among them) take for a number or a truth value and PyYAML does not.
+_MISREAD = re.compile(r"[-+]?\.?[0-9][0-9_.]*([eE][-+]?[0-9]+)?|0[xob][0-9a-fA-F_]+|[yYnN]")
+_STRING = "tag:yaml.org,2002:str"
+
+
+class _Dumper(BaseDumper):
+    """PyYAML's safe dumper; text stays text for every reader, and nothing becomes an alias."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """A value that stands twice is written twice."""
+        return True
+
+
+def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar(_STRING, text, style="'" if _MISREAD.fullmatch(text) else None)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def write_json(document: Mapping[str, Any]) -> None:
+    """Write a document as indented JSON to standard output."""
+    _write(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def write_yaml(document: Mapping[str, Any]) -> None:
+    """Write a document as YAML to standard output."""
+    _write(yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=2**20).rstrip("\n"))
+
+
+def _write(text: str) -> None:
+    click.echo(text.encode("utf-8", "backslashreplace"))

@@ -1,0 +1,46 @@
+"""Foreign text on a terminal: names and messages come from whoever wrote the object."""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Control, format and surrogate characters, and line and paragraph separators: all of them can move
+# the cursor, recolour or reorder what a terminal shows.
+_UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+
+def printable(text: str) -> str:
+    """`text` with everything escaped that would not stay in its place on one line."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escaped(character) for character in text)
+
+
+def width(text: str) -> int:
+    """How many columns a terminal needs for printable text."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(character) for character in text)
+
+
+def shortened(text: str, columns: int) -> str:
+    """The start of `text` that fits in `columns`, marked with an ellipsis where something is left out."""
+    if width(text) <= columns:
+        return text
+    used, end = 1, 0
+    while end < len(text) and used + _columns(text[end]) <= columns:
+        used += _columns(text[end])
+        end += 1
+    return text[:end].rstrip() + "…"
+
+
+def _escaped(character: str) -> str:
+    if unicodedata.category(character) not in _UNPRINTABLE:
+        return character
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

@@ -1,0 +1,98 @@
+"""From the options of `kruntimes plan` to its answer: read, plan, show, and say what was wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import click
+
+from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.output.progress import follow
+from kruntimes_core.cli.output.screen import standard_output
+from kruntimes_core.cli.output.text import printable
+from kruntimes_core.cli.plan import notes
+from kruntimes_core.cli.plan.forms import show
+from kruntimes_core.cli.plan.options import PlanOptions
+from kruntimes_core.framework.configuration import build_profiles, configuration_from
+from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.lab.manifests.reader import Reader, Reading
+from kruntimes_core.lab.manifests.sources import sources
+from kruntimes_core.lab.planner import Planner
+from kruntimes_core.lab.world import World
+from kruntimes_core.model.decode.decoder import Decoder
+from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.run import Phase
+from kruntimes_core.model.times import parse_time
+
+_NO = frozenset({"Waiting", "Failed"})
+
+
+def answer(options: PlanOptions) -> Exit:
+    """Plan, show the plan, and judge it. Raises: `InputError` before anything is shown."""
+    given = _given_time(options.now)
+    configuration = configuration_from(options.config)
+    profiles = build_profiles(configuration, Catalog())
+    reading = _read(options)
+    now = given or _observed_time(reading.world)
+    planner = Planner(reading.world, profiles, configuration, now, options.namespace)
+    follow(planner.decisions(), "planning", _pending(reading.world, options.namespace))
+    document = planner.document(options.explain)
+    _say(notes.left_out(reading.skipped))
+    show(document, options, standard_output())
+    return _judge(document, reading, planner, options)
+
+
+def _given_time(text: str | None) -> datetime | None:
+    """The time of `--now`, if there is one. Raises: `InputError` when it is no RFC 3339 time."""
+    if text is None:
+        return None
+    moment = parse_time(text)
+    if moment is None:
+        raise InputError(f"--now {text!r} is no RFC 3339 time: write it as in 2026-01-02T03:04:05Z")
+    return moment
+
+
+def _read(options: PlanOptions) -> Reading:
+    reader = Reader(Decoder(), options.namespace or "default")
+    follow(_read_all(reader, options.filenames), "reading")
+    return reader.reading()
+
+
+def _read_all(reader: Reader, filenames: Iterable[str]) -> Iterator[int]:
+    for source in sources(filenames, click.get_binary_stream("stdin")):
+        yield from reader.read(source)
+
+
+def _observed_time(world: World) -> datetime:
+    if world.observed_at is None:
+        raise InputError("the input tells no time (no lastProbeTime, no creationTimestamp): give --now TIME")
+    return world.observed_at
+
+
+def _pending(world: World, namespace: str | None) -> int:
+    runs = (seen for seen in world.runs if namespace in (None, seen.run.namespace))
+    return sum(seen.phase is Phase.PENDING for seen in runs)
+
+
+def _judge(document: Mapping[str, Any], reading: Reading, planner: Planner, options: PlanOptions) -> Exit:
+    """Say on standard error what was wrong, and sum up under a table."""
+    decisions = document["decisions"]
+    _say(notes.guessed_usage(reading.unreadable, options.namespace))
+    bad = _say(notes.failed_unread(reading.unreadable, decisions))
+    bad += _say(notes.broken_plugins(planner.plugin_errors))
+    if options.form in ("table", "wide"):
+        _say([notes.summary(decisions, options.namespace)])
+    if bad:
+        return Exit.BAD_INPUT
+    return Exit.ANSWER_IS_NO if any(made["outcome"] in _NO for made in decisions) else Exit.DONE
+
+
+def _say(lines: Iterable[str]) -> int:
+    """Write lines to standard error; gives how many there were."""
+    count = 0
+    for line in lines:
+        click.echo(printable(line), err=True)
+        count += 1
+    return count

@@ -1,0 +1,67 @@
+"""The options of `kruntimes plan`. What it does is imported when it is called."""
+
+from __future__ import annotations
+
+import click
+
+from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.output.forms import FORM
+from kruntimes_core.cli.plan.options import PlanOptions
+
+
+@click.command()
+@click.option(
+    "-f",
+    "--filename",
+    "filenames",
+    metavar="FILE",
+    multiple=True,
+    required=True,
+    help="YAML or JSON manifests: a file, a folder (its *.yaml, *.yml and *.json), or - for standard input."
+    " May be given many times.",
+)
+@click.option(
+    "-n",
+    "--namespace",
+    metavar="NAME",
+    help="Show the Runs of this namespace only. Objects that name no namespace are taken to be in it.",
+)
+@click.option(
+    "-A",
+    "--all-namespaces",
+    is_flag=True,
+    help="Show all namespaces, which is the default, and always name them. Not together with -n.",
+)
+@click.option(
+    "--now",
+    metavar="TIME",
+    help="Judge heartbeats and delays at this time (RFC 3339, as in 2026-01-02T03:04:05Z)."
+    " Default: the newest lastProbeTime in the input, else its newest creationTimestamp.",
+)
+@click.option("--explain", is_flag=True, help="Say for every Pod why it was chosen or not.")
+@click.option(
+    "--config", metavar="FILE", help="The configuration of the scheduler. Default: all its defaults."
+)
+@click.option(
+    "-o",
+    "--output",
+    "form",
+    type=FORM,
+    default="table",
+    show_default=True,
+    help="How to show the plan. name: each decided Run, in order.",
+)
+def plan(**options: object) -> Exit:
+    """Show what the scheduler would decide for the Runs in FILE.
+
+    FILE is what "kubectl get runs,pods,persistentworkspaces -A -o yaml" prints. Nothing is read from a
+    cluster, and nothing is written to one.
+
+    Exit codes: 0 every pending Run got an answer, 1 a Run waits or fails, 2 bad input or a broken plugin.
+    """
+    asked = PlanOptions(**options)  # type: ignore[arg-type]
+    if asked.all_namespaces and asked.namespace is not None:
+        raise click.UsageError("-n and -A exclude each other: give one of them")
+    from kruntimes_core.cli.plan.answer import answer
+
+    return answer(asked)

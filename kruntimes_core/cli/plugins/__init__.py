@@ -1,0 +1,1 @@
+"""`kruntimes plugins` shows what is installed, what is active, and why not."""

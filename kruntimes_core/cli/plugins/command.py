@@ -1,0 +1,33 @@
+"""The options of the commands about plugins. What they do is imported when they are called."""
+
+from __future__ import annotations
+
+import click
+
+from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.lazy import LazyGroup
+from kruntimes_core.cli.output.forms import FORM
+
+
+@click.group(cls=LazyGroup, lazy={"list": "kruntimes_core.cli.plugins.command:list_plugins"})
+def plugins() -> None:
+    """Look at the installed plugins."""
+
+
+@click.command("list")
+@click.option(
+    "--config", metavar="FILE", help="The configuration of the scheduler. Default: all its defaults."
+)
+@click.option(
+    "-o", "--output", "form", type=FORM, default="table", show_default=True, help="How to show them."
+)
+def list_plugins(config: str | None, form: str) -> Exit:
+    """List every installed plugin, whether it is active, and why not.
+
+    Works when the scheduler would not start: a broken plugin is a row of the list, and what keeps the
+    scheduler from starting is said on standard error. Exit code 2 means that the configuration cannot
+    be read.
+    """
+    from kruntimes_core.cli.plugins.listing import list_installed
+
+    return list_installed(config, form)
