@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kruntimes_core.model.decode.yaml_text import locate
 from kruntimes_core.model.errors import InputError
@@ -17,10 +17,13 @@ class ConfigurationError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a configuration was read from. The text is kept to find the line of a mistake."""
+    """Where a configuration was read from. The text is kept to find the line of a mistake.
 
-    source: str = ""
-    text: str | bytes = ""
+    All origins are equal: two files that say the same are the same configuration.
+    """
+
+    source: str = field(default="", compare=False)
+    text: str | bytes = field(default="", compare=False, repr=False)
 
     def error(self, path: Path, problem: str) -> ConfigurationError:
         """The error for the field at `path`; without a file, the path alone says where."""

@@ -52,7 +52,8 @@ def _check_unmarked(name: str, attribute: object) -> None:
     """Refuse what looks like a hook and would silently be none."""
     if isinstance(attribute, functools.partial | functools.partialmethod):
         raise Refusal(f"{name} is a functools.partial, which cannot be a hook: write a function")
-    if inspect.isroutine(attribute) or isinstance(attribute, staticmethod | classmethod):
+    is_function = inspect.isfunction(attribute) or inspect.isbuiltin(attribute)
+    if is_function or isinstance(attribute, staticmethod | classmethod):
         raise Refusal(f"{name} is a function without a mark: mark it with hookimpl, or rename it")
     if callable(attribute) or isinstance(attribute, property):
         kind = type(attribute).__name__
