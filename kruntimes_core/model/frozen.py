@@ -7,7 +7,7 @@ of answers. Sharing needs equality and hashing by value, which `types.MappingPro
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, Mapping
-from typing import Generic, TypeVar, overload
+from typing import Generic, Self, TypeVar, overload
 
 K = TypeVar("K")
 V_co = TypeVar("V_co", covariant=True)
@@ -65,6 +65,10 @@ class FrozenMap(Mapping[K, V_co], Generic[K, V_co]):
         if self._hash is None:
             self._hash = hash(frozenset(self._items.items()))
         return self._hash
+
+    def __reduce__(self) -> tuple[type[Self], tuple[dict[K, V_co]]]:
+        """Copies are built anew from the items: a kept hash means nothing in another process."""
+        return type(self), (self._items,)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._items!r})"

@@ -69,6 +69,7 @@ class LabelSelector:
     __slots__ = ("_hash", "requirements")
 
     requirements: frozenset[Requirement]
+    _hash: int
 
     def __init__(self, requirements: frozenset[Requirement]) -> None:
         object.__setattr__(self, "requirements", requirements)
@@ -89,7 +90,11 @@ class LabelSelector:
         return self.requirements == other.requirements
 
     def __hash__(self) -> int:
-        return int(self._hash)  # type: ignore[attr-defined]
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[LabelSelector], tuple[frozenset[Requirement]]]:
+        """Copies are built anew: they cannot be filled, and hashes of texts differ between processes."""
+        return LabelSelector, (self.requirements,)
 
     def __repr__(self) -> str:
         return f"LabelSelector({set(self.requirements)!r})"

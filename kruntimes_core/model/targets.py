@@ -34,12 +34,15 @@ class Targets(Mapping[LabelSet, int]):
         counted = self._counts.get(selector)
         if counted is None:
             counted = sum(n for labels, n in self._sets.items() if labels.satisfies(selector))
-            if len(self._counts) < _COUNTED_SELECTORS:
-                self._counts[selector] = counted
+            if len(self._counts) >= _COUNTED_SELECTORS:
+                self._counts.clear()
+            self._counts[selector] = counted
         return counted
 
     def changed_by(self, labels: LabelSet, difference: int) -> Targets:
         """The multiset with `difference` more (or, negative, fewer) targets that carry `labels`."""
+        if not difference:
+            return self
         number = self._sets.get(labels, 0) + difference
         if number < 0:
             raise ValueError(f"a multiset of targets cannot hold {number} of {labels!r}")
