@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.engine.instant import SECOND, ticks
+from kruntimes_core.framework.configuration import Configuration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +17,16 @@ class Settings:
     backoff_initial: int = SECOND
     backoff_max: int = 60 * SECOND
     sweep_interval: int = 30 * SECOND
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Settings:
+        """The settings that a configuration asks for."""
+        return cls(
+            heartbeat_staleness=ticks(configuration.heartbeat_staleness_seconds),
+            backoff_initial=ticks(configuration.backoff.initial_seconds),
+            backoff_max=ticks(configuration.backoff.max_seconds),
+            sweep_interval=ticks(configuration.sweep_interval_seconds),
+        )
 
     def backoff(self, failures: int) -> int:
         """How long a Run waits after its `failures`-th failure in a row (1-based), doubling."""

@@ -52,18 +52,26 @@ class Decision:
     """Where a plugin is stateful: its answers, which cannot be had again."""
     error: PluginError | None = None
 
-    @property
-    def never(self) -> bool:
-        """Whether the Runtime has Pods, and the request fits none of them even when idle."""
-        if self.outcome is not Outcome.WAITING or self.snapshot is None:
+
+class NeverFits:
+    """Whether a waiting Run could be placed on no Pod of its Runtime, were it idle.
+
+    Asked for many decisions on the same Pods: the distinct capacities of those are kept.
+    """
+
+    def __init__(self) -> None:
+        self._pods: Pods | None = None
+        self._capacities: frozenset[Capacity] = frozenset()
+
+    def of(self, decision: Decision) -> bool:
+        """True if the Runtime has Pods, ready or not, and none advertises room for the request."""
+        if decision.outcome is not Outcome.WAITING or decision.snapshot is None:
             return False
-        return never_fits(self.run.request, self.snapshot.pods)
-
-
-def never_fits(request: Request, pods: Pods) -> bool:
-    """Whether there are Pods, ready or not, and none advertises room for `request`."""
-    capacities: set[Capacity] = {pod.capacity for pod in pods.values()}
-    return bool(capacities) and not any(_holds(capacity, request) for capacity in capacities)
+        if self._pods is not decision.snapshot.pods:
+            self._pods = decision.snapshot.pods
+            self._capacities = frozenset(pod.capacity for pod in self._pods.values())
+        request = decision.run.request
+        return bool(self._capacities) and not any(_holds(held, request) for held in self._capacities)
 
 
 def _holds(capacity: Capacity, request: Request) -> bool:

@@ -32,11 +32,10 @@ class Journal:
 
 
 def _same(before: Decision, after: Decision) -> bool:
-    """Whether a Run that waited still waits for the same."""
-    return (before.outcome, before.reason, before.message, before.until, before.run) == (
-        after.outcome,
-        after.reason,
-        after.message,
-        after.until,
-        after.run,
-    )
+    """Whether a Run that is tried again got the same answer."""
+    return _essence(before) == _essence(after)
+
+
+def _essence(decision: Decision) -> tuple[object, ...]:
+    pod = decision.pod.uid if decision.pod is not None else None
+    return (decision.outcome, decision.reason, decision.message, decision.until, pod, decision.run)

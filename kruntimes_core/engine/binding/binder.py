@@ -1,0 +1,261 @@
+"""Making the writes when their turn comes, and drawing the right conclusion from each answer.
+
+Refused means that the patch was not applied. Everything else is doubt, and doubt is resolved by
+evidence alone: the Run is read, and until it says otherwise its reservation stays.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kruntimes_core.engine.binding.requests import (
+    Applied,
+    InDoubt,
+    NotFound,
+    Pending,
+    PendingBind,
+    PendingTerminal,
+    PendingText,
+    PendingWithdrawal,
+    Read,
+    ReadAnswer,
+    Refused,
+    Request,
+    Write,
+    WriteAnswer,
+)
+from kruntimes_core.engine.binding.reservations import Assumption
+from kruntimes_core.engine.core import Core
+from kruntimes_core.engine.intake import Intake
+from kruntimes_core.engine.runs import RunEntry, Stage
+from kruntimes_core.engine.tally import Conflict, Result, WakeSource
+from kruntimes_core.model.run import Phase, RunObservation
+from kruntimes_core.model.transitions import bind_patch, terminal_patch, waiting_patch
+
+# Said when an assignment that may still land is not wanted any more.
+WITHDRAWAL_TEXT = "waiting for an earlier assignment to be withdrawn"
+
+_CONFLICT, _NOT_FOUND = 409, 404
+
+
+class Binder:
+    """Bind and the other status writes."""
+
+    def __init__(self, core: Core, intake: Intake) -> None:
+        self._core = core
+        self._intake = intake
+
+    # Sending
+
+    def next_request(self) -> Request | None:
+        """The next read or write to hand to the transport; reads first, they end doubts."""
+        outbox = self._core.outbox
+        entry = outbox.next_read()
+        if entry is not None:
+            return Read(namespace=entry.run.namespace, name=entry.run.name, uid=entry.run.uid)
+        while self._core.leading and (waiting := outbox.next_write()) is not None:
+            write = self._write(*waiting)
+            if write is not None:
+                return write
+        return None
+
+    def _write(self, entry: RunEntry, pending: Pending) -> Write | None:
+        """The write, made from the newest version; None if it is not due any more."""
+        if isinstance(pending, PendingBind) and not self._still_wanted(entry, pending.assumption):
+            self._unwanted(entry, pending.assumption)
+            return None
+        seen = entry.observation
+        body = self._body(seen, pending)
+        entry.pending = None
+        if body is None:
+            return None
+        if isinstance(pending, PendingBind):
+            pending.assumption.guard = seen.version
+        entry.sent = Write(
+            namespace=entry.run.namespace,
+            name=entry.run.name,
+            uid=entry.run.uid,
+            kind=pending.kind,
+            guard=seen.version,
+            body=body,
+            pending=pending,
+        )
+        return entry.sent
+
+    def _body(self, seen: RunObservation, pending: Pending) -> dict[str, Any] | None:
+        now = self._core.now.wall
+        if isinstance(pending, PendingBind):
+            pod = pending.assumption.pod
+            return bind_patch(seen, pod.name, pod.uid, now)
+        if isinstance(pending, PendingTerminal):
+            return terminal_patch(seen, pending.phase, pending.reason, pending.message, now)
+        return waiting_patch(seen, pending.message)
+
+    def _still_wanted(self, entry: RunEntry, assumption: Assumption) -> bool:
+        """Whether the Run and the Pod are as they were when the one was reserved on the other."""
+        seen, pod = entry.observation, assumption.pod
+        return (
+            entry.assumption is assumption
+            and not (seen.cancel_requested or seen.deleting)
+            and seen.run == assumption.run
+            and self._core.state.without_load(pod.namespace, pod.name) == assumption.alone
+        )
+
+    def _unwanted(self, entry: RunEntry, assumption: Assumption) -> None:
+        if entry.assumption is not assumption:
+            entry.pending = None
+        elif assumption.doubtful:
+            self._withdraw(entry, assumption)
+        else:
+            self._intake.drop_bind(entry)
+
+    def _withdraw(self, entry: RunEntry, assumption: Assumption) -> None:
+        """Move the version on by a changed text: a patch that changes nothing would not move it."""
+        stands = entry.observation.message == WITHDRAWAL_TEXT
+        text = f"{WITHDRAWAL_TEXT}, again" if stands else WITHDRAWAL_TEXT
+        self._core.outbox.put(entry, PendingWithdrawal(assumption, text))
+
+    # Answers to writes
+
+    def answered(self, write: Write, answer: WriteAnswer) -> None:
+        """What came of a write. The Run may have gone, or gone on, meanwhile."""
+        entry = self._core.runs.get((write.namespace, write.uid))
+        if entry is None or entry.sent is not write:
+            return
+        self._core.outbox.sent(entry)
+        if isinstance(answer, Applied):
+            self._applied(entry, write, answer)
+        elif isinstance(answer, Refused) and answer.status == _NOT_FOUND:
+            self._intake.forget(entry)
+        elif isinstance(write.pending, PendingBind):
+            self._bind_failed(entry, write, write.pending.assumption, answer)
+        elif isinstance(write.pending, PendingTerminal):
+            self._terminal_failed(entry, write, answer)
+        else:
+            self._text_failed(entry, answer)
+
+    def _applied(self, entry: RunEntry, write: Write, answer: Applied) -> None:
+        pending = write.pending
+        if isinstance(pending, PendingBind):
+            self._bound(entry, pending.assumption, answer)
+            return
+        phase = pending.phase if isinstance(pending, PendingTerminal) else Phase.PENDING
+        self._intake.written(entry, write.guard, answer.version, phase, pending.message)
+        if isinstance(pending, PendingWithdrawal):
+            self._release(entry, pending.assumption)
+
+    def _bound(self, entry: RunEntry, assumption: Assumption, answer: Applied) -> None:
+        """Bound. The reservation stays until the assignment is observed."""
+        core = self._core
+        core.tally.syncs[Result.SCHEDULED] += 1
+        entry.failures = 0
+        if entry.assumption is not assumption:
+            return
+        assumption.bound_version = answer.version
+        assumption.doubtful = False
+        self._intake.bound(entry, answer.version)
+
+    def _bind_failed(
+        self, entry: RunEntry, write: Write, assumption: Assumption, answer: Refused | InDoubt
+    ) -> None:
+        if entry.assumption is not assumption:
+            return
+        if isinstance(answer, InDoubt) or assumption.doubtful:
+            # A refusal of a repeat proves nothing: the first one may be why it was refused.
+            assumption.doubtful = True
+            self._core.outbox.read(entry)
+            return
+        self._core.waiting.source = WakeSource.RESERVATION_RELEASED
+        self._core.reservations.end(entry, bound=False)
+        if answer.status == _CONFLICT:
+            self._core.tally.reservation_conflicts[Conflict.BIND] += 1
+            self._await_newer(entry, write.guard)
+        else:
+            self._core.back_off(entry, answer.retry_after)
+
+    def _await_newer(self, entry: RunEntry, guard: str) -> None:
+        """The Run was changed by somebody: go on from the newer version, read it if need be."""
+        if entry.observation.version != guard:
+            self._core.enqueue(entry, None)
+            return
+        self._core.waiting.withdraw(entry)
+        entry.leave()
+        entry.stage = Stage.BEHIND
+        self._core.outbox.read(entry)
+
+    def _terminal_failed(self, entry: RunEntry, write: Write, answer: Refused | InDoubt) -> None:
+        if isinstance(answer, InDoubt) or answer.status == _CONFLICT:
+            self._await_newer(entry, write.guard)
+        else:
+            self._core.back_off(entry, answer.retry_after)
+
+    def _text_failed(self, entry: RunEntry, answer: Refused | InDoubt) -> None:
+        """A text is written again if it is still true; nothing else hangs on it."""
+        if isinstance(answer, Refused) and answer.status == _CONFLICT:
+            self._core.outbox.read(entry)
+            return
+        entry.failures += 1
+        until = self._core.now.ticks + self._core.settings.backoff(entry.failures)
+        self._read_at(entry, until)
+
+    def _read_at(self, entry: RunEntry, until: int) -> None:
+        core = self._core
+        core.timers.at(until, lambda: core.runs.get(entry.key) is entry, lambda: core.outbox.read(entry))
+
+    # Answers to reads
+
+    def read(self, read: Read, answer: ReadAnswer) -> None:
+        """What a consistent read found."""
+        entry = self._core.runs.get((read.namespace, read.uid))
+        if entry is None:
+            return
+        entry.reading = False
+        if isinstance(answer, NotFound):
+            self._intake.forget(entry)
+        elif isinstance(answer, InDoubt):
+            entry.failures += 1
+            self._read_at(entry, self._core.now.ticks + self._core.settings.backoff(entry.failures))
+        elif answer.observation.run.uid != entry.run.uid:
+            self._intake.forget(entry)
+            self._intake.observed(answer.observation, sure=True)
+        else:
+            self._intake.observed(answer.observation, sure=True)
+            self._conclude(entry, answer.observation)
+
+    def _conclude(self, entry: RunEntry, seen: RunObservation) -> None:
+        """Go on with what waited for the read."""
+        assumption = entry.assumption
+        if assumption is not None:
+            if assumption.doubtful and entry.sent is None:
+                self._resolve(entry, assumption, seen)
+        elif entry.stage is Stage.BEHIND:
+            self._core.enqueue(entry, None)
+        elif entry.stage in (Stage.WAITING, Stage.DELAYED):
+            text = entry.text
+            if text is not None and entry.sent is None and waiting_patch(seen, text) is not None:
+                self._core.outbox.put(entry, PendingText(text))
+
+    def _resolve(self, entry: RunEntry, assumption: Assumption, seen: RunObservation) -> None:
+        """The Run shows no assignment. In the guarded version the patch may still land; else never."""
+        if seen.version != assumption.guard:
+            self._release(entry, assumption)
+            return
+        assumption.repeats += 1
+        if not self._still_wanted(entry, assumption):
+            self._withdraw(entry, assumption)
+            return
+        core = self._core
+        core.timers.at(
+            core.now.ticks + core.settings.backoff(assumption.repeats),
+            lambda: entry.assumption is assumption and entry.sent is None,
+            lambda: core.outbox.put(entry, PendingBind(assumption)),
+        )
+
+    def _release(self, entry: RunEntry, assumption: Assumption) -> None:
+        """The doubtful bind can never land any more."""
+        if entry.assumption is not assumption:
+            return
+        self._core.waiting.source = WakeSource.RESERVATION_RELEASED
+        self._core.reservations.end(entry, bound=False)
+        entry.pending = None
+        self._core.enqueue(entry, None)

@@ -1,0 +1,53 @@
+"""What waits to be sent: at most one write for a Run, the urgent ones first."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from kruntimes_core.engine.binding.requests import Pending, WriteKind
+from kruntimes_core.engine.runs import RunEntry
+
+
+class Outbox:
+    """Writes and reads that wait for a place among those in flight.
+
+    A Run has one pending write; a new one replaces it, as a bind replaces a text not yet sent. While
+    a write is under way the next one stands back, and gets the version of its answer.
+    """
+
+    def __init__(self) -> None:
+        self._reads: deque[RunEntry] = deque()
+        self._writes: dict[WriteKind, deque[tuple[RunEntry, Pending]]] = {
+            kind: deque() for kind in (WriteKind.BIND, WriteKind.TERMINAL, WriteKind.WITHDRAW, WriteKind.TEXT)
+        }
+
+    def put(self, entry: RunEntry, pending: Pending) -> None:
+        """Let a write wait for its turn, in the place of any other of this Run."""
+        entry.pending = pending
+        if entry.sent is None:
+            self._writes[pending.kind].append((entry, pending))
+
+    def sent(self, entry: RunEntry) -> None:
+        """The write under way was answered: the next one of this Run may go."""
+        entry.sent = None
+        if entry.pending is not None:
+            self.put(entry, entry.pending)
+
+    def read(self, entry: RunEntry) -> None:
+        """Let a consistent read wait for its turn; one is enough."""
+        if not entry.reading:
+            entry.reading = True
+            self._reads.append(entry)
+
+    def next_read(self) -> RunEntry | None:
+        """The Run that is to be read next."""
+        return self._reads.popleft() if self._reads else None
+
+    def next_write(self) -> tuple[RunEntry, Pending] | None:
+        """The most urgent write that still stands."""
+        for waiting in self._writes.values():
+            while waiting:
+                entry, pending = waiting.popleft()
+                if entry.pending is pending and entry.sent is None:
+                    return entry, pending
+        return None

@@ -1,0 +1,174 @@
+"""Everything that runs a plugin's code, as work that the driver executes where it likes.
+
+Work holds values alone, so it may run beside the thread that feeds the engine; what it found comes
+back by `Engine.finish`. Work that never comes back is simply never finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from kruntimes_core.engine.binding.reservations import Assumption, Unreserve
+from kruntimes_core.engine.queueing.classes import WaitingClass
+from kruntimes_core.engine.queueing.order import check_key
+from kruntimes_core.engine.runs import RunEntry
+from kruntimes_core.framework.outcomes import PluginError, Reject
+from kruntimes_core.framework.profile import ActivePlugin, Profile
+from kruntimes_core.framework.runner import Broken, Chosen, Invalid, PlanOutcome, Runner, calls, checks
+from kruntimes_core.model.run import Run
+from kruntimes_core.model.snapshot import Snapshot
+
+
+class Runners:
+    """One `Runner` for each profile, all of one worker."""
+
+    def __init__(self, reuse: bool = True) -> None:
+        self._reuse = reuse
+        self._runners: dict[int, Runner] = {}
+
+    def of(self, profile: Profile) -> Runner:
+        """The runner of a profile."""
+        runner = self._runners.get(id(profile))
+        if runner is None:
+            runner = self._runners[id(profile)] = Runner(profile, self._reuse)
+        return runner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RunWork:
+    """Work for one Run. Void when the Run has left its stage since (`token`)."""
+
+    entry: RunEntry
+    token: int
+    run: Run
+    profile: Profile
+    waiting: WaitingClass | None = None
+    """The class whose first Run this is, if it was taken from one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyWork(_RunWork):
+    """Ask `queue_key` for a Run."""
+
+    plugin: ActivePlugin
+    now: datetime
+    last: Any
+    sample: Any
+
+    def execute(self, runners: Runners) -> Any:
+        """The key, or `Broken`."""
+        ask = calls.positional(self.plugin.hooks["queue_key"], calls.QUEUE_KEY)
+        try:
+            key = ask(self.run, self.now, self.last)
+            check_key(self.plugin, key, self.sample)
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
+            return Broken(calls.broken(self.plugin, "queue_key", error))
+        return key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanWork(_RunWork):
+    """Plan a Run on a snapshot."""
+
+    snapshot: Snapshot
+    version: int
+    """Of the namespace at the take."""
+    excluded: Collection[str] = ()
+
+    def execute(self, runners: Runners) -> PlanOutcome:
+        """What came of it."""
+        try:
+            return runners.of(self.profile).plan(self.run, self.snapshot, self.excluded)
+        except PluginError as error:
+            return Broken(error)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckWork(_RunWork):
+    """Ask prefilter and filter again for the chosen Pod: something changed since the take."""
+
+    snapshot: Snapshot
+    version: int
+    pod_name: str
+
+    def execute(self, runners: Runners) -> Chosen | Broken | None:
+        """The Pod as it is now, or None if it does not pass any more."""
+        try:
+            return runners.of(self.profile).check(self.run, self.snapshot, self.pod_name)
+        except PluginError as error:
+            return Broken(error)
+
+
+@dataclass(frozen=True, slots=True)
+class ReserveAnswer:
+    """What the plugins' `reserve` said: all yes, or the first no or failure."""
+
+    asked: tuple[ActivePlugin, ...]
+    turned_down: tuple[ActivePlugin, Reject] | None = None
+    broken: PluginError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReserveWork(_RunWork):
+    """Ask the plugins' `reserve` in order, until one says no or fails."""
+
+    assumption: Assumption
+    snapshot: Snapshot
+    """What the Pod was chosen from, for the record."""
+
+    def execute(self, runners: Runners) -> ReserveAnswer:
+        """What they said."""
+        asked: list[ActivePlugin] = []
+        for place, plugin in enumerate(self.profile.plugins):
+            hook = plugin.hooks.get("reserve")
+            if hook is None:
+                continue
+            asked.append(plugin)
+            ask = calls.positional(hook, calls.RESERVE)
+            state = self.assumption.prepared.states[place]
+            try:
+                reject = checks.rejection(plugin, ask(self.assumption.pod, state, self.run), "reserve")
+            except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
+                return ReserveAnswer(tuple(asked), broken=calls.broken(plugin, "reserve", error))
+            if reject is not None:
+                return ReserveAnswer(tuple(asked), turned_down=(plugin, reject))
+        return ReserveAnswer(tuple(asked))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreserveWork:
+    """Ask one plugin's `unreserve`."""
+
+    due: Unreserve
+
+    def execute(self, runners: Runners) -> Broken | None:
+        """None, or the failure; the reservation has ended either way."""
+        plugin, assumption = self.due.plugin, self.due.assumption
+        ask = calls.positional(plugin.hooks["unreserve"], calls.UNRESERVE)
+        place = assumption.profile.plugins.index(plugin)
+        try:
+            ask(assumption.pod, assumption.prepared.states[place], assumption.run, self.due.bound)
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
+            return Broken(calls.broken(plugin, "unreserve", error))
+        return None
+
+
+Work = KeyWork | PlanWork | CheckWork | ReserveWork | UnreserveWork
+Result = Any
+"""Whatever the work's `execute` returned."""
+
+__all__ = [
+    "CheckWork",
+    "Invalid",
+    "KeyWork",
+    "PlanWork",
+    "ReserveAnswer",
+    "ReserveWork",
+    "Result",
+    "Runners",
+    "UnreserveWork",
+    "Work",
+]

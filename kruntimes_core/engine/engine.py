@@ -1,0 +1,197 @@
+"""The engine's face: events in, work and requests out, and what came of them back in.
+
+A driver loops over five calls: `handle` what was observed, `take` work and `finish` it, hand each
+`next_request` to the API server and tell what was `answered`, and `tick` at `wake_at`.
+"""
+
+from __future__ import annotations
+
+from kruntimes_core.engine import events
+from kruntimes_core.engine.binding.binder import Binder
+from kruntimes_core.engine.binding.requests import Read, ReadAnswer, Request, Write, WriteAnswer
+from kruntimes_core.engine.core import Core
+from kruntimes_core.engine.cycle.cycle import Cycle
+from kruntimes_core.engine.cycle.work import Result, Work
+from kruntimes_core.engine.instant import Now
+from kruntimes_core.engine.intake import Intake
+from kruntimes_core.engine.record.journal import Journal
+from kruntimes_core.engine.runs import RunEntry, Stage
+from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.state import State
+from kruntimes_core.engine.tally import Tally, WakeSource
+from kruntimes_core.framework.configuration import Profiles
+
+
+class Engine:
+    """Places Pending Runs on Runtime Pods. Entered by one thread at a time; every call says when."""
+
+    def __init__(self, profiles: Profiles, settings: Settings, now: Now) -> None:
+        self._core = Core(profiles, settings, now)
+        self._intake = Intake(self._core)
+        self._binder = Binder(self._core, self._intake)
+        self._cycle = Cycle(self._core)
+        self._listed: set[type] = set()
+        self._wants_to_lead = False
+        self._arm_sweep()
+
+    # What a driver may look at
+
+    @property
+    def state(self) -> State:
+        """What is known of the cluster."""
+        return self._core.state
+
+    @property
+    def journal(self) -> Journal:
+        """The latest decisions."""
+        return self._core.journal
+
+    @property
+    def tally(self) -> Tally:
+        """What was counted."""
+        return self._core.tally
+
+    @property
+    def synced(self) -> bool:
+        """Whether Runs, Pods and workspaces are all known: nothing is decided before."""
+        return len(self._listed) == 3
+
+    @property
+    def wake_at(self) -> int | None:
+        """When `tick` is due, in ticks of the monotonic clock."""
+        due = [at for at in (self._core.timers.next, self._core.state.next_expiry) if at is not None]
+        return min(due, default=None)
+
+    def find(self, namespace: str, name: str) -> RunEntry | None:
+        """The Run that bears the name, with its last decision."""
+        return self._core.runs.named(namespace, name)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many rows the tables have that must shrink again when Runs are gone."""
+        core = self._core
+        return {
+            "runs": len(core.runs),
+            "timers": len(core.timers),
+            "waiting": len(core.waiting),
+            "classes": len(core.waiting.classes()),
+        }
+
+    # Events
+
+    def handle(self, event: events.Event, now: Now) -> None:
+        """Take note of what was observed."""
+        core = self._begin(now)
+        core.waiting.source = WakeSource.RUNTIME_POD
+        match event:
+            case events.RunObserved(observation):
+                self._intake.observed(observation)
+            case events.RunGone():
+                self._intake.gone(event.namespace, event.name, event.uid)
+            case events.RunsListed():
+                self._intake.listed(event.observations, event.version, event.namespace)
+            case events.PodObserved(observation):
+                core.state.observe_pod(observation, now)
+            case events.PodGone():
+                core.state.pod_gone(event.namespace, event.name, event.uid, event.version)
+            case events.PodsListed():
+                core.state.pods_listed(event.observations, event.version, event.namespace, now)
+            case _:
+                self._workspace(event)
+        if isinstance(event, events.RunsListed | events.PodsListed | events.WorkspacesListed):
+            self._listed.add(type(event))
+            core.leading = self._wants_to_lead and self.synced
+
+    def _workspace(self, event: events.Event) -> None:
+        core = self._core
+        core.waiting.source = WakeSource.WORKSPACE
+        match event:
+            case events.WorkspaceObserved(observation):
+                core.state.observe_workspace(observation)
+            case events.WorkspaceGone():
+                core.state.workspace_gone(event.namespace, event.name, event.uid, event.version)
+            case events.WorkspacesListed():
+                core.state.workspaces_listed(event.observations, event.version, event.namespace)
+
+    def tick(self, now: Now) -> None:
+        """Do what is due by `now`: delays, backoffs, heartbeats that ran out, the sweep."""
+        core = self._begin(now)
+        core.waiting.source = WakeSource.TIMER
+        core.state.expire(now)
+        for action in core.timers.due(now.ticks):
+            action()
+
+    # Work
+
+    def take(self, now: Now) -> Work | None:
+        """The next piece of work for a worker; None when there is nothing to try now."""
+        self._begin(now)
+        return self._cycle.take()
+
+    def finish(self, work: Work, result: Result, now: Now) -> None:
+        """Take back what came of a piece of work."""
+        self._begin(now)
+        self._cycle.finish(work, result)
+
+    # Requests
+
+    def next_request(self, now: Now) -> Request | None:
+        """The next request for the API server, checked now; it counts as sent from here on."""
+        self._begin(now)
+        return self._binder.next_request()
+
+    def written(self, write: Write, answer: WriteAnswer, now: Now) -> None:
+        """What came of a write."""
+        self._begin(now)
+        self._binder.answered(write, answer)
+
+    def read(self, read: Read, answer: ReadAnswer, now: Now) -> None:
+        """What a read found."""
+        self._begin(now)
+        self._binder.read(read, answer)
+
+    # Leading
+
+    def lead(self, now: Now) -> None:
+        """Decide from now on, as soon as everything is listed."""
+        core = self._begin(now)
+        self._wants_to_lead = True
+        core.leading = self.synced
+
+    def stand_down(self, now: Now) -> None:
+        """Decide and send nothing any more; what is under way still gets its answer."""
+        core = self._begin(now)
+        self._wants_to_lead = core.leading = False
+        for entry in core.runs:
+            if entry.sent is not None:
+                continue
+            if entry.stage is Stage.BINDING and entry.assumption and not entry.assumption.guard:
+                self._intake.drop_bind(entry)
+            elif entry.stage in (Stage.WORKING, Stage.ENDING):
+                entry.pending = None
+                core.enqueue(entry, None)
+
+    def reload(self, profiles: Profiles, now: Now) -> None:
+        """Decide by other profiles from now on: every waiting Run is tried again."""
+        core = self._begin(now)
+        core.profiles = profiles
+        core.waiting.wake_all(WakeSource.RELOAD)
+        for entry in core.runs:
+            if entry.stage in (Stage.WORKING, Stage.KEYING):
+                entry.keyed_for = None
+                core.enqueue(entry, WakeSource.RELOAD)
+
+    # Inside
+
+    def _begin(self, now: Now) -> Core:
+        self._core.now = now
+        return self._core
+
+    def _arm_sweep(self) -> None:
+        core = self._core
+
+        def sweep() -> None:
+            self._cycle.sweep()
+            self._arm_sweep()
+
+        core.timers.at(core.now.ticks + core.settings.sweep_interval, lambda: True, sweep)

@@ -1,0 +1,123 @@
+"""The offline planner: the engine of the host, driven over a set of objects and nothing else.
+
+Every write is answered at once and time stands still, so the plan is what the scheduler would
+decide now, wakeups included, until nothing changes: no Run ends and no delay runs out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from kruntimes_core.engine import events
+from kruntimes_core.engine.binding.requests import Applied, Found, Write
+from kruntimes_core.engine.cycle.work import Runners
+from kruntimes_core.engine.engine import Engine
+from kruntimes_core.engine.instant import Now
+from kruntimes_core.engine.record.decision import Decision, NeverFits
+from kruntimes_core.engine.record.document import candidates_document, decision_document, plugin_document
+from kruntimes_core.engine.settings import Settings
+from kruntimes_core.framework.configuration import Configuration, Profiles
+from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.lab.world import World
+from kruntimes_core.model.times import format_time
+
+PLAN_API_VERSION = "kruntimes.io/plan/v1"
+
+
+class Planner:
+    """Decides every Pending Run of a `World` at one moment. Deterministic; changes nothing outside.
+
+    namespace: plan that one alone; None for all (a cycle for one namespace never touches another's).
+    """
+
+    def __init__(
+        self,
+        world: World,
+        profiles: Profiles,
+        configuration: Configuration,
+        now: datetime,
+        namespace: str | None = None,
+    ) -> None:
+        self._world = world
+        self._profiles = profiles
+        self._now = Now(now, 0)
+        self._namespace = namespace
+        self._runners = Runners()
+        self._decisions: dict[tuple[str, str], Decision] = {}
+        self.plugin_errors: list[PluginError] = []
+        """Each failure of a plugin once, in order of appearance."""
+        self._engine = Engine(profiles, Settings.of(configuration), self._now)
+        self._engine.journal.listener = self._collect
+
+    def decisions(self) -> Iterator[int]:
+        """Run the plan; yields how many Runs have an answer, after each step."""
+        engine, now = self._engine, self._now
+        self._observe()
+        engine.lead(now)
+        while (work := engine.take(now)) is not None:
+            engine.finish(work, work.execute(self._runners), now)
+            self._answer_requests()
+            yield len(self._decisions)
+
+    def document(self, explain: bool) -> dict[str, Any]:
+        """The plan document. explain: with the candidates of each Run."""
+        never = NeverFits()
+        decisions = []
+        for decision in self._decisions.values():
+            document = decision_document(decision, self._uid, never.of(decision))
+            if explain:
+                document["candidates"] = candidates_document(decision, self._runners)
+            decisions.append(document)
+        return {
+            "apiVersion": PLAN_API_VERSION,
+            "now": format_time(self._now.wall),
+            "plugins": self._plugins(),
+            "decisions": decisions,
+        }
+
+    def _observe(self) -> None:
+        world, inside = self._world, self._inside
+        for event in (
+            events.PodsListed(observations=tuple(o for o in world.pods if inside(o.pod.namespace))),
+            events.WorkspacesListed(
+                observations=tuple(o for o in world.workspaces if inside(o.workspace.namespace))
+            ),
+            events.RunsListed(observations=tuple(o for o in world.runs if inside(o.run.namespace))),
+        ):
+            self._engine.handle(event, self._now)
+
+    def _inside(self, namespace: str) -> bool:
+        return self._namespace in (None, namespace)
+
+    def _answer_requests(self) -> None:
+        """Every write is applied; the echo of none comes, so reservations stay what counts."""
+        engine, now = self._engine, self._now
+        while (request := engine.next_request(now)) is not None:
+            if isinstance(request, Write):
+                engine.written(request, Applied(request.guard), now)
+            elif (entry := engine.find(request.namespace, request.name)) is not None:
+                engine.read(request, Found(entry.observation), now)
+
+    def _collect(self, decision: Decision) -> None:
+        """Keep each Run's last decision, at the place where it got it."""
+        key = (decision.run.namespace, decision.run.uid)
+        self._decisions.pop(key, None)
+        self._decisions[key] = decision
+        error = decision.error
+        if error is not None and str(error) not in {str(known) for known in self.plugin_errors}:
+            self.plugin_errors.append(error)
+
+    def _plugins(self) -> list[dict[str, Any]]:
+        """The active plugins; with several profiles each profile's, with its name."""
+        if len(self._profiles.all) == 1:
+            return [plugin_document(plugin) for plugin in self._profiles.all[0].plugins]
+        return [
+            {**plugin_document(plugin), "profile": profile.name}
+            for profile in self._profiles.all
+            for plugin in profile.plugins
+        ]
+
+    def _uid(self, uid: str) -> str | None:
+        return None if uid in self._world.invented_uids else uid
