@@ -14,7 +14,7 @@ class LazyGroup(click.Group):
 
     def __init__(self, *arguments: Any, lazy: Mapping[str, str], **options: Any) -> None:
         """lazy: the name of each command and where it lives; the rest is click's."""
-        super().__init__(*arguments, invoke_without_command=True, **options)
+        super().__init__(*arguments, **options | {"invoke_without_command": True})
         self._lazy = lazy
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -32,6 +32,11 @@ def is_waiting_text(message: str) -> bool:
     return message.startswith(WAITING_PREFIX)
 
 
+def status_message(text: str) -> str:
+    """`text` as it stands in `status.message`: cut to the API's 4,096 characters."""
+    return _cut(text, _MAX_MESSAGE)
+
+
 def bind_patch(observation: RunObservation, pod_name: str, pod_uid: str, now: datetime) -> dict[str, Any]:
     """Place a Run on a Pod: phase, Pod, the condition `Scheduled`, and no waiting text any more."""
     scheduled = _condition("Scheduled", "True", "Assigned", f"assigned to runtime pod {pod_name}", now)

@@ -29,7 +29,8 @@ class _Dumper(BaseDumper):
 
 
 def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar(_STRING, text, style="'" if _MISREAD.fullmatch(text) else None)
+    whole = text if text.isascii() else _encoded(text).decode()
+    return dumper.represent_scalar(_STRING, whole, style="'" if _MISREAD.fullmatch(whole) else None)
 
 
 _Dumper.add_representer(str, _text)
@@ -46,4 +47,9 @@ def write_yaml(document: Mapping[str, Any]) -> None:
 
 
 def _write(text: str) -> None:
-    click.echo(text.encode("utf-8", "backslashreplace"))
+    click.echo(_encoded(text))
+
+
+def _encoded(text: str) -> bytes:
+    """UTF-8; half of a surrogate pair, which a plugin's text may hold, as JSON would escape it."""
+    return text.encode("utf-8", "backslashreplace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -18,7 +19,7 @@ from kruntimes_core.cli.plan.options import PlanOptions
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.loading.catalog import Catalog
 from kruntimes_core.lab.manifests.reader import Reader, Reading
-from kruntimes_core.lab.manifests.sources import sources
+from kruntimes_core.lab.manifests.sources import read_sources
 from kruntimes_core.lab.planner import Planner
 from kruntimes_core.lab.world import World
 from kruntimes_core.model.decode.decoder import Decoder
@@ -61,7 +62,7 @@ def _read(options: PlanOptions) -> Reading:
 
 
 def _read_all(reader: Reader, filenames: Iterable[str]) -> Iterator[int]:
-    for source in sources(filenames, click.get_binary_stream("stdin")):
+    for source in read_sources(filenames, sys.stdin.buffer):
         yield from reader.read(source)
 
 

@@ -26,7 +26,7 @@ def show(document: Mapping[str, Any], options: PlanOptions, screen: Screen) -> N
         write_yaml(document)
     else:
         for line in _lines(document["decisions"], options, screen):
-            click.echo(line)
+            click.echo(line, color=screen.colour)
 
 
 def _lines(decisions: list[dict[str, Any]], options: PlanOptions, screen: Screen) -> Iterator[str]:

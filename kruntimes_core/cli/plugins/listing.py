@@ -71,8 +71,9 @@ def _show(states: Sequence[PluginState], form: str) -> None:
         for state in states:
             click.echo(printable(state.name))
     elif states:
-        for line in _table(states, standard_output(), wide=form == "wide"):
-            click.echo(line)
+        screen = standard_output()
+        for line in _table(states, screen, wide=form == "wide"):
+            click.echo(line, color=screen.colour)
 
 
 def _document(states: Sequence[PluginState]) -> dict[str, Any]:

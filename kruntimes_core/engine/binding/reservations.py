@@ -7,12 +7,14 @@ Reserve, then bound and seen, or not bound. A plugin's `unreserve` is asked exac
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.state import Claim, State
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runner import Prepared
+from kruntimes_core.framework.runner import Chosen, Prepared
+from kruntimes_core.framework.runner.table import Verdict
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Run
 
@@ -28,6 +30,8 @@ class Assumption:
     """The Pod without what it carries: a bind that waits is dropped if this changes."""
     profile: Profile
     prepared: Prepared
+    verdicts: Mapping[str, Verdict] | None = None
+    """For the record, where a plugin is stateful."""
     asked: list[ActivePlugin] = field(default_factory=list)
     """The plugins whose `reserve` was asked, in order."""
     guard: str = ""
@@ -55,16 +59,17 @@ class Reservations:
         self._state = state
         self.unreserves: deque[Unreserve] = deque()
 
-    def reserve(self, entry: RunEntry, pod: RuntimePod, profile: Profile, prepared: Prepared) -> bool:
+    def reserve(self, entry: RunEntry, chosen: Chosen, profile: Profile) -> bool:
         """Assume the Run on the Pod as it is now, if all of its request still fits.
 
         The check and the insertion are one step: nobody else changes the state in between.
         """
+        pod = chosen.pod
         current = self._state.pod(pod.namespace, pod.name)
         alone = self._state.without_load(pod.namespace, pod.name)
         if current is None or alone is None or current.uid != pod.uid or not current.fits(entry.run.request):
             return False
-        entry.assumption = Assumption(entry.run, current, alone, profile, prepared)
+        entry.assumption = Assumption(entry.run, current, alone, profile, chosen.prepared, chosen.verdicts)
         self.claim(entry)
         return True
 

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from collections import deque
 
-from kruntimes_core.engine.binding.requests import PendingBind, PendingTerminal, PendingText
+from kruntimes_core.engine.binding.requests import PendingBind
 from kruntimes_core.engine.core import Core
-from kruntimes_core.engine.cycle.work import CheckWork, PlanWork, ReserveAnswer, ReserveWork, Work, _RunWork
+from kruntimes_core.engine.cycle.verdicts import Verdicts
+from kruntimes_core.engine.cycle.work import CheckWork, PlanWork, ReserveAnswer, ReserveWork, RunWork
 from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.queueing.order import greatest, key_of
-from kruntimes_core.engine.record.decision import Decision, Outcome, TurnedDown
+from kruntimes_core.engine.record.decision import TurnedDown
 from kruntimes_core.engine.runs import RunEntry, Stage
-from kruntimes_core.engine.tally import Conflict, Result, WakeSource
+from kruntimes_core.engine.tally import Conflict, WakeSource
 from kruntimes_core.framework.outcomes import PluginError, Reject
 from kruntimes_core.framework.runner import (
     Broken,
     Chosen,
-    Headline,
     Invalid,
     PlanOutcome,
     Prepared,
     Unschedulable,
 )
-from kruntimes_core.framework.texts import BASE_COMPLETION, waiting_text
 from kruntimes_core.model.run import Phase
-from kruntimes_core.model.transitions import is_waiting_text, waiting_patch
+from kruntimes_core.model.workspace import WorkspacePhase
 
 # The host's own reason when its capacity check turns a chosen Pod down.
 INSUFFICIENT_CAPACITY = "InsufficientCapacity"
@@ -35,18 +34,19 @@ class Commit:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._steps: deque[Work] = deque()
+        self.verdicts = Verdicts(core)
+        self._steps: deque[PlanWork | CheckWork | ReserveWork] = deque()
         """Work that goes on at once with a cycle under way."""
         self.greatest_key: object = None
         """The greatest queue key of the Runs placed so far."""
 
-    def next_step(self) -> Work | None:
+    def next_step(self) -> PlanWork | CheckWork | ReserveWork | None:
         """The next step of a cycle under way, if it was not made void meanwhile."""
         while self._steps:
             work = self._steps.popleft()
-            if isinstance(work, ReserveWork) or work.entry.token == work.token:  # type: ignore[union-attr]
+            if isinstance(work, ReserveWork) or work.entry.token == work.token:
                 return work
-            self.settled(work)  # type: ignore[arg-type]
+            self.settled(work)
         return None
 
     def plan(self, entry: RunEntry, waiting: WaitingClass | None) -> PlanWork:
@@ -71,13 +71,13 @@ class Commit:
         if isinstance(outcome, Broken):
             self.broken(work, outcome.error)
         elif isinstance(outcome, Invalid):
-            self.end(work.entry, Phase.FAILED, outcome.reason, outcome.message)
+            self.verdicts.end(work.entry, Phase.FAILED, outcome.reason, outcome.message)
             self.settled(work)
         elif not self._holds(work, outcome.prepared):
             self._again(work)
         elif isinstance(outcome, Unschedulable):
             self._core.tally.rejected(outcome.rejections)
-            self._wait(work, outcome)
+            self.verdicts.wait(work, outcome)
             self.settled(work)
         else:
             self._core.tally.rejected(outcome.rejections)
@@ -103,7 +103,7 @@ class Commit:
             self._check(work, chosen)
             return
         core.waiting.source = WakeSource.TARGET
-        if not core.reservations.reserve(entry, chosen.pod, work.profile, chosen.prepared):
+        if not core.reservations.reserve(entry, chosen, work.profile):
             core.tally.reservation_conflicts[Conflict.RESERVE] += 1
             self._turned_down(work, chosen.pod.name, TurnedDown(None, Reject(INSUFFICIENT_CAPACITY)))
             return
@@ -160,133 +160,45 @@ class Commit:
         self._core.waiting.source = WakeSource.RESERVATION_RELEASED
         self._core.reservations.end(entry, bound=False)
 
-    def _turned_down(self, work: _RunWork, pod_name: str, by: TurnedDown) -> None:
+    def _turned_down(self, work: RunWork, pod_name: str, by: TurnedDown) -> None:
         """Leave the Pod out and try the next best in the same cycle."""
         work.entry.turned_down[pod_name] = by
         self._steps.append(self.plan(work.entry, work.waiting))
 
     # Bind
 
-    def _bind(self, work: _RunWork) -> None:
+    def _bind(self, work: RunWork) -> None:
         core, entry = self._core, work.entry
         assumption = entry.assumption
         if assumption is None:
             raise AssertionError(f"run {entry.key} is to be bound without a reservation")
         core.outbox.put(entry, PendingBind(assumption))
         self.greatest_key = greatest(self.greatest_key, key_of(entry.order))
-        standing = entry.observation.message
-        self._note(entry, Outcome.SCHEDULED, "Assigned", "" if is_waiting_text(standing) else standing, work)
+        self.verdicts.scheduled(work)
         if work.waiting is not None and work.waiting.swept and not work.waiting.awake:
             core.tally.rescues += 1
             work.waiting.awake = True
         self.settled(work)
 
-    # Wait, end, fail
-
-    def _wait(self, work: PlanWork, outcome: Unschedulable) -> None:
-        """No feasible Pod: let the Run wait for a change, or for a time after a refused reserve."""
-        core, entry, run = self._core, work.entry, work.run
-        core.tally.syncs[Result.NO_PODS] += 1
-        headline = self._headline(entry, outcome)
-        if entry.turned_down:
-            core.back_off(entry)
-        else:
-            needs = core.needs(work.profile)
-            now = core.state.snapshot(run.namespace, run.runtime, core.now.wall)
-            known_full = now.pods.changed_since(outcome.mark) == [] and not (
-                needs.every_change and work.version != core.state.version(run.namespace)
-            )
-            waiting = core.waiting.park(entry, work.profile.name, outcome.prepared, needs, known_full)
-            if outcome.again_at is not None:
-                core.timers.at(
-                    core.tick_of(outcome.again_at),
-                    lambda: waiting.size > 0,
-                    lambda: core.waiting.wake(waiting, WakeSource.TIMER),
-                )
-        self._note(entry, Outcome.WAITING, headline.reason, headline.text, work)
-        self._say(entry, headline.text)
-
-    def _headline(self, entry: RunEntry, outcome: Unschedulable) -> Headline:
-        """Why the Run waits; a Pod that was reserved in vain had passed every filter."""
-        if not entry.turned_down:
-            return outcome.headline
-        last = list(entry.turned_down.values())[-1]
-        completion = BASE_COMPLETION
-        for plugin in self._core.profile(entry.run).plugins:
-            if plugin.name == last.plugin:
-                completion = plugin.reasons[last.reject.reason]
-        return Headline(last.reject.reason, waiting_text(completion, entry.run.runtime), last.plugin)
-
-    def _say(self, entry: RunEntry, text: str) -> None:
-        """Write why a Run waits, if that does not stand there already."""
-        entry.text = text
-        if waiting_patch(entry.observation, text) is None:
-            entry.pending = None
-        elif not isinstance(entry.pending, PendingText) or entry.pending.message != text:
-            self._core.outbox.put(entry, PendingText(text))
-
-    def end(self, entry: RunEntry, phase: Phase, reason: str, message: str) -> None:
-        """End a Run as Cancelled or Failed."""
-        entry.leave()
-        entry.stage = Stage.ENDING
-        self._core.outbox.put(entry, PendingTerminal(phase, reason, message))
-        outcome = Outcome.CANCELLED if phase is Phase.CANCELLED else Outcome.FAILED
-        self._core.journal.note(
-            entry, Decision(run=entry.run, outcome=outcome, reason=reason, message=message)
-        )
-
-    def broken(self, work: _RunWork, error: PluginError) -> None:
-        """A plugin failed: nothing is assumed, nothing is written, the Run is tried again later."""
-        core, entry = self._core, work.entry
-        self.count_error(error)
-        core.tally.syncs[Result.SELECTION_ERROR] += 1
-        until = core.back_off(entry)
-        self._note(entry, Outcome.BACKOFF, "PluginError", entry.observation.message, work, until, error)
+    def broken(self, work: RunWork, error: PluginError) -> None:
+        """A plugin failed in a cycle."""
+        self.verdicts.broken(work, error)
         self.settled(work)
 
-    def count_error(self, error: PluginError) -> None:
-        """Count a plugin's failure."""
-        self._core.tally.plugin_errors[error.plugin, error.hook] += 1
-
-    def settled(self, work: _RunWork) -> None:
+    def settled(self, work: RunWork) -> None:
         """The cycle is over: the class that the Run came from goes on."""
         if work.waiting is not None:
             self._core.waiting.done(work.waiting)
 
-    def _again(self, work: _RunWork) -> None:
+    def _again(self, work: RunWork) -> None:
         """Something changed that the answers were given from: plan again at once."""
         self._steps.append(self.plan(work.entry, work.waiting))
 
-    def _holds(self, work: _RunWork, prepared: Prepared) -> bool:
+    def _holds(self, work: RunWork, prepared: Prepared) -> bool:
         """Whether what the prefilters were told is still so."""
         state, run = self._core.state, work.run
         known = state.workspace(run.namespace, run.workspace) if run.workspace is not None else None
-        told = prepared.workspace if prepared.workspace and prepared.workspace.phase != "Missing" else None
+        told = prepared.workspace
+        if told is not None and told.phase is WorkspacePhase.MISSING:
+            told = None
         return known == told and prepared.reads.hold(state.targets(run.namespace))
-
-    def _note(
-        self,
-        entry: RunEntry,
-        outcome: Outcome,
-        reason: str,
-        message: str,
-        work: _RunWork,
-        until: int | None = None,
-        error: PluginError | None = None,
-    ) -> None:
-        pod = entry.assumption.pod if entry.assumption and outcome is Outcome.SCHEDULED else None
-        self._core.journal.note(
-            entry,
-            Decision(
-                run=entry.run,
-                outcome=outcome,
-                reason=reason,
-                message=message,
-                pod=pod,
-                until=self._core.wall(until) if until is not None else None,
-                profile=work.profile,
-                snapshot=getattr(work, "snapshot", None),
-                turned_down=dict(entry.turned_down),
-                error=error,
-            ),
-        )

@@ -114,12 +114,12 @@ class Cycle:
             entry.leave()
             self._note(entry, Outcome.IGNORED, "BeingDeleted", seen.message)
         elif seen.cancel_requested:
-            self._commit.end(entry, Phase.CANCELLED, "Cancelled", CANCELLED_MESSAGE)
+            self._commit.verdicts.end(entry, Phase.CANCELLED, "Cancelled", CANCELLED_MESSAGE)
         elif core.retry_due(entry) > core.now.ticks:
             core.delay(entry, entry.delay_until)
             self._note(entry, Outcome.BACKOFF, "RetryDelay", seen.message, entry.delay_until)
         elif seen.invalid is not None:
-            self._commit.end(entry, Phase.FAILED, seen.invalid.reason, seen.invalid.message)
+            self._commit.verdicts.end(entry, Phase.FAILED, seen.invalid.reason, seen.invalid.message)
         else:
             return self._commit.plan(entry, waiting)
         return None
@@ -138,7 +138,7 @@ class Cycle:
         """Take back what came of a piece of work."""
         if isinstance(work, UnreserveWork):
             if isinstance(result, Broken):
-                self._commit.count_error(result.error)
+                self._commit.verdicts.count_error(result.error)
         elif isinstance(work, ReserveWork):
             self._commit.reserved(work, result)
         elif work.entry.token != work.token:

@@ -38,7 +38,7 @@ class Runners:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _RunWork:
+class RunWork:
     """Work for one Run. Void when the Run has left its stage since (`token`)."""
 
     entry: RunEntry
@@ -50,7 +50,7 @@ class _RunWork:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyWork(_RunWork):
+class KeyWork(RunWork):
     """Ask `queue_key` for a Run."""
 
     plugin: ActivePlugin
@@ -70,7 +70,7 @@ class KeyWork(_RunWork):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanWork(_RunWork):
+class PlanWork(RunWork):
     """Plan a Run on a snapshot."""
 
     snapshot: Snapshot
@@ -87,7 +87,7 @@ class PlanWork(_RunWork):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckWork(_RunWork):
+class CheckWork(RunWork):
     """Ask prefilter and filter again for the chosen Pod: something changed since the take."""
 
     snapshot: Snapshot
@@ -112,7 +112,7 @@ class ReserveAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReserveWork(_RunWork):
+class ReserveWork(RunWork):
     """Ask the plugins' `reserve` in order, until one says no or fails."""
 
     assumption: Assumption

@@ -28,7 +28,7 @@ class _Member:
 class WaitingClass:
     """Waiting Runs of one namespace, Runtime and profile with equal plugin states."""
 
-    __slots__ = ("_members", "awake", "busy", "key", "needs", "size", "swept", "token")
+    __slots__ = ("_members", "alarm", "awake", "busy", "key", "needs", "size", "swept", "token")
 
     def __init__(self, key: ClassKey, needs: Needs) -> None:
         self.key = key
@@ -41,6 +41,8 @@ class WaitingClass:
         """Its first Run is in work."""
         self.swept = False
         """Tried by the sweep, and not because it was woken."""
+        self.alarm: int | None = None
+        """When a rejection may turn by itself, in ticks."""
         self.size = 0
         self._members: list[_Member] = []
 

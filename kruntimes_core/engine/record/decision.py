@@ -44,6 +44,8 @@ class Decision:
     message: str = ""
     """What `status.message` says after it."""
     pod: RuntimePod | None = None
+    furthest: int = -1
+    """Waiting only: how far in the order of filters the Pods got."""
     until: datetime | None = None
     profile: Profile | None = None
     snapshot: Snapshot | None = None

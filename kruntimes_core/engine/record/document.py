@@ -43,9 +43,7 @@ def decision_document(decision: Decision, uid: Uid, never: bool) -> dict[str, An
         "reason": decision.reason,
         "message": decision.message,
         "never": never,
-        "until": format_time(decision.until)
-        if decision.until and decision.outcome is Outcome.BACKOFF
-        else None,
+        "until": format_time(until) if until is not None else None,
     }
 
 

@@ -38,6 +38,8 @@ class Headline:
     reason: str
     text: str
     plugin: str | None = None
+    place: int = -1
+    """How far in the order of filters the Pods got; -1 when there are no Pods."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -136,5 +136,6 @@ class Runner:
         found = furthest(table.rejected, self._filter_plugins)
         if found is None:
             return Headline(NO_RUNTIME_PODS, waiting_text(BASE_COMPLETION, run.runtime))
-        plugin, reason = found
-        return Headline(reason, waiting_text(plugin.reasons[reason], run.runtime), plugin.name)
+        place, reason = found
+        plugin = self._filter_plugins[place]
+        return Headline(reason, waiting_text(plugin.reasons[reason], run.runtime), plugin.name, place)

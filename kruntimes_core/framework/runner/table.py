@@ -116,8 +116,8 @@ class Table:
 
 def furthest(
     rejected: Counter[tuple[int, str, bool]], filters: tuple[ActivePlugin, ...]
-) -> tuple[ActivePlugin, str] | None:
-    """The headline's plugin and reason: of the Pods that got furthest in the order of filters.
+) -> tuple[int, str] | None:
+    """The headline's filter (its place) and reason: of the Pods that got furthest in the order of filters.
 
     Pods that the Run is not tied to (`elsewhere`) count only if there are no others; among the
     reasons of one plugin the first declared one wins, so that the text does not follow numbers.
@@ -127,5 +127,4 @@ def furthest(
         return None
     place = max(key[0] for key in here)
     given = {reason for at, reason, _ in here if at == place}
-    plugin = filters[place]
-    return plugin, next(reason for reason in plugin.reasons if reason in given)
+    return place, next(reason for reason in filters[place].reasons if reason in given)

@@ -23,7 +23,7 @@ class Source:
     content: bytes = field(repr=False)
 
 
-def sources(filenames: Iterable[str], standard_input: BinaryIO) -> Iterator[Source]:
+def read_sources(filenames: Iterable[str], standard_input: BinaryIO) -> Iterator[Source]:
     """Read what `-f` names, in the given order.
 
     In: file names, folder names (their `*.yaml`, `*.yml` and `*.json`, by name) and `-`, which is

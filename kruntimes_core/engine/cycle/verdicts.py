@@ -1,0 +1,159 @@
+"""What a cycle that places nothing comes to: the Run waits, ends, or is tried again later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kruntimes_core.engine.binding.requests import PendingTerminal, PendingText
+from kruntimes_core.engine.core import Core
+from kruntimes_core.engine.cycle.work import PlanWork, RunWork
+from kruntimes_core.engine.queueing.classes import WaitingClass
+from kruntimes_core.engine.record.decision import Decision, Outcome
+from kruntimes_core.engine.runs import RunEntry, Stage
+from kruntimes_core.engine.tally import Result, WakeSource
+from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.framework.runner import Headline, Unschedulable
+from kruntimes_core.framework.texts import BASE_COMPLETION, waiting_text
+from kruntimes_core.model.run import Phase
+from kruntimes_core.model.transitions import is_waiting_text, status_message, waiting_patch
+
+
+class Verdicts:
+    """Writes down what was decided, and says it where a user looks."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def scheduled(self, work: RunWork) -> None:
+        """The Run is assumed and its bind is on the way."""
+        entry = work.entry
+        standing = entry.observation.message
+        message = "" if is_waiting_text(standing) else standing
+        made = entry.assumption
+        self._note(
+            work,
+            outcome=Outcome.SCHEDULED,
+            reason="Assigned",
+            message=message,
+            pod=made.pod if made is not None else None,
+            verdicts=made.verdicts if made is not None else None,
+        )
+
+    def wait(self, work: PlanWork, outcome: Unschedulable) -> None:
+        """No feasible Pod: let the Run wait for a change, or for a time after a refused reserve."""
+        core, entry = self._core, work.entry
+        core.tally.syncs[Result.NO_PODS] += 1
+        headline = self._headline(entry, outcome)
+        if entry.turned_down:
+            core.back_off(entry)
+        else:
+            self._park(work, outcome)
+        if self._is_news(work, headline):
+            self._note(
+                work,
+                outcome=Outcome.WAITING,
+                reason=headline.reason,
+                message=status_message(headline.text),
+                furthest=headline.place,
+                verdicts=outcome.verdicts,
+            )
+            self._say(entry, status_message(headline.text))
+
+    def end(self, entry: RunEntry, phase: Phase, reason: str, message: str) -> None:
+        """End a Run as Cancelled or Failed."""
+        entry.leave()
+        entry.stage = Stage.ENDING
+        self._core.outbox.put(entry, PendingTerminal(phase, reason, message))
+        outcome = Outcome.CANCELLED if phase is Phase.CANCELLED else Outcome.FAILED
+        text = status_message(message)
+        self._core.journal.note(entry, Decision(run=entry.run, outcome=outcome, reason=reason, message=text))
+
+    def broken(self, work: RunWork, error: PluginError) -> None:
+        """A plugin failed: nothing is assumed, nothing is written, the Run is tried again later."""
+        core, entry = self._core, work.entry
+        self.count_error(error)
+        core.tally.syncs[Result.SELECTION_ERROR] += 1
+        until = core.wall(core.back_off(entry))
+        self._note(
+            work,
+            outcome=Outcome.BACKOFF,
+            reason="PluginError",
+            message=entry.observation.message,
+            until=until,
+            error=error,
+        )
+
+    def count_error(self, error: PluginError) -> None:
+        """Count a plugin's failure."""
+        self._core.tally.plugin_errors[error.plugin, error.hook] += 1
+
+    def _park(self, work: PlanWork, outcome: Unschedulable) -> None:
+        """Into its class: asleep if nothing changed since the take that was not answered for."""
+        core, run = self._core, work.run
+        needs = core.needs(work.profile)
+        now = core.state.snapshot(run.namespace, run.runtime, core.now.wall)
+        unchanged = now.pods.changed_since(outcome.mark) == []
+        moved = needs.every_change and work.version != core.state.version(run.namespace)
+        waiting = core.waiting.park(
+            work.entry, work.profile.name, outcome.prepared, needs, known_full=unchanged and not moved
+        )
+        if outcome.again_at is not None:
+            self._wake_at(waiting, core.tick_of(outcome.again_at))
+
+    def _wake_at(self, waiting: WaitingClass, at: int) -> None:
+        core = self._core
+        if waiting.alarm is not None and core.now.ticks < waiting.alarm <= at:
+            return
+        waiting.alarm = at
+        core.timers.at(
+            at,
+            lambda: waiting.size > 0 and waiting.alarm == at,
+            lambda: core.waiting.wake(waiting, WakeSource.TIMER),
+        )
+
+    def _headline(self, entry: RunEntry, outcome: Unschedulable) -> Headline:
+        """Why the Run waits; a Pod that was reserved in vain had passed every filter."""
+        if not entry.turned_down:
+            return outcome.headline
+        last = list(entry.turned_down.values())[-1]
+        profile = self._core.profile(entry.run)
+        completion = BASE_COMPLETION
+        for plugin in profile.plugins:
+            if plugin.name == last.plugin:
+                completion = plugin.reasons[last.reject.reason]
+        text = waiting_text(completion, entry.run.runtime)
+        return Headline(last.reject.reason, text, last.plugin, len(profile.plugins))
+
+    def _is_news(self, work: PlanWork, headline: Headline) -> bool:
+        """Whether a Run that waited shows another reason now.
+
+        In a cycle of its own, always. When its class was offered changed Pods, only if they got
+        further than those before, or as far and for another reason: else the text of a Run that
+        can never be placed would change, and be written, each time that other Runs come and go.
+        """
+        before = work.entry.decision
+        if work.waiting is None or work.waiting.swept or before is None:
+            return True
+        if before.outcome is not Outcome.WAITING:
+            return True
+        if headline.place == before.furthest:
+            return status_message(headline.text) != before.message
+        return headline.place > before.furthest
+
+    def _say(self, entry: RunEntry, text: str) -> None:
+        """Write why a Run waits, if that does not stand there already."""
+        entry.text = text
+        if waiting_patch(entry.observation, text) is None:
+            entry.pending = None
+        elif not isinstance(entry.pending, PendingText) or entry.pending.message != text:
+            self._core.outbox.put(entry, PendingText(text))
+
+    def _note(self, work: RunWork, **what: Any) -> None:
+        decision = Decision(
+            run=work.run,
+            profile=work.profile,
+            snapshot=getattr(work, "snapshot", None),
+            turned_down=dict(work.entry.turned_down),
+            **what,
+        )
+        self._core.journal.note(work.entry, decision)
