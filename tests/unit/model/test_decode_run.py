@@ -100,7 +100,8 @@ def test_an_assignment_that_is_no_text_is_none(nothing: object) -> None:
     [(None, 1), (0, 1), (1, 1), (2, 2), (10**30, 10**30), (-3, 1), ("2", 1), (2.0, 1), (True, 1), ([], 1)],
 )
 def test_attempts_count_from_one(attempt: object, counts_as: int) -> None:
-    assert decoded(status={"attempt": attempt}).run.attempt == counts_as
+    counted = decoded(status={"attempt": attempt}).run.attempt
+    assert (counted, type(counted)) == (counts_as, int)
 
 
 @pytest.mark.parametrize(

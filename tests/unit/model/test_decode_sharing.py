@@ -86,6 +86,16 @@ def test_what_is_remembered_of_users_texts_is_bounded() -> None:
     assert max(map(len, texts)) <= 4_096
 
 
+def test_a_text_is_compiled_once_however_its_strings_lie_in_memory() -> None:
+    decoder = Decoder()
+    one, other = ("".join(["1", "2", str(n)[1:]]) for n in (10, 20))
+    assert one == other == "120"
+    assert one is not other
+    decoder.run(run_object(requests={"gpu": one, "cpu": one}))
+    decoder.run(run_object(requests={"gpu": one, "cpu": other}))
+    assert len(decoder._parts._requested._known) == 1
+
+
 def test_a_request_too_long_to_be_remembered_is_read_all_the_same() -> None:
     decoder = Decoder()
     requests = {f"resource-{n}": "1" for n in range(2_000)}
