@@ -31,7 +31,7 @@ def explained(decisions: Iterable[Mapping[str, Any]], screen: Screen) -> Iterato
         if candidates:
             yield from table(_COLUMNS, map(_row, candidates), screen, _INDENT)
         else:
-            yield f"{_INDENT}no Pod was looked at"
+            yield f"{_INDENT}no candidates"
 
 
 def _heading(decision: Mapping[str, Any]) -> str:

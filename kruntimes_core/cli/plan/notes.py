@@ -45,7 +45,7 @@ def guessed_usage(unreadable: Iterable[Unreadable], namespace: str | None) -> It
 def broken_plugins(errors: Iterable[PluginError]) -> Iterator[str]:
     """A line for each different way in which a plugin failed."""
     for error in errors:
-        yield f"error: {error}; its Runs are left as they are: correct, upgrade or disable the plugin"
+        yield f"error: {error}; the Runs that met it stay Pending: correct, upgrade or disable it"
 
 
 def summary(decisions: Sequence[Mapping[str, Any]], namespace: str | None) -> str:

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from kruntimes_core.lab.manifests.reader import Reader, Reading
-from kruntimes_core.lab.manifests.sources import Source, sources
+from kruntimes_core.lab.manifests.sources import Source, read_sources
 from kruntimes_core.model.decode.decoder import Decoder
 from kruntimes_core.model.errors import InputError
 from kruntimes_core.testing import pod_object, run_object, workspace_object
@@ -40,7 +40,7 @@ def error(*texts: str | Mapping[str, Any]) -> str:
 
 def test_the_dump_of_a_small_busy_cluster() -> None:
     reader = Reader(Decoder())
-    counts = [n for source in sources([str(DUMP)], io.BytesIO()) for n in reader.read(source)]
+    counts = [n for source in read_sources([str(DUMP)], io.BytesIO()) for n in reader.read(source)]
     reading = reader.reading()
     world = reading.world
     assert (len(world.runs), len(world.pods), len(world.workspaces)) == (80, 16, 0)
@@ -104,7 +104,8 @@ def test_kinds_that_do_not_matter_are_counted() -> None:
             {"apiVersion": "v1", "kind": "PriceList"},
         )
     )
-    assert reading.world.runs == reading.world.pods == ()
+    assert reading.world.runs == ()
+    assert reading.world.pods == ()
     assert reading.skipped == {
         "Deployment": 2,
         "Runtime": 1,

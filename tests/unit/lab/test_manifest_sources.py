@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from kruntimes_core.lab.manifests.sources import sources
+from kruntimes_core.lab.manifests.sources import read_sources
 from kruntimes_core.model.errors import InputError
 
 
 def names(*filenames: str, stdin: bytes = b"") -> list[str]:
-    return [source.name for source in sources(filenames, io.BytesIO(stdin))]
+    return [source.name for source in read_sources(filenames, io.BytesIO(stdin))]
 
 
 def test_files_come_in_the_order_in_which_they_are_named(tmp_path: Path) -> None:
@@ -31,7 +31,7 @@ def test_standard_input_is_read_once_however_often_it_is_named(tmp_path: Path) -
     file = tmp_path / "a.yaml"
     file.write_text("x")
     stdin = io.BytesIO(b"kind: List")
-    found = list(sources(["-", str(file), "-"], stdin))
+    found = list(read_sources(["-", str(file), "-"], stdin))
     assert [source.name for source in found] == ["<stdin>", str(file)]
     assert found[0].content == b"kind: List"
 

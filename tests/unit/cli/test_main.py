@@ -1,0 +1,109 @@
+import os
+import subprocess
+import sys
+
+import click
+import pytest
+
+from kruntimes_core import __version__
+from kruntimes_core.cli import main as entry
+from kruntimes_core.cli.main import main
+from kruntimes_core.model.errors import InputError
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["version"]])
+def test_the_version_is_that_of_the_package(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.startswith(f"kruntimes {__version__}")
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"], ["plugins"], ["plan", "-h"]])
+def test_help_is_an_answer(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("Usage: kruntimes")
+    assert shown.err == ""
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    main([])
+    listed = capsys.readouterr().out.partition("Commands:")[2]
+    assert [line.split()[0] for line in listed.strip().splitlines()] == ["plan", "plugins", "version"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["plna"], "no such command 'plna' (see kruntimes --help)"),
+        (["plugins", "lst"], "no such command 'lst' (see kruntimes plugins --help)"),
+        (["--frob"], "no such option '--frob' (see kruntimes --help)"),
+        (["plan"], "missing option '-f' / '--filename' (see kruntimes plan --help)"),
+        (["plan", "-f"], "option '-f' requires an argument (see kruntimes"),
+        (["plan", "-f", "x", "-A", "-n", "a"], "-n and -A exclude each other: give one of them"),
+        (["plan", "-f", "x", "-o", "xml"], "invalid value for '-o' / '--output': 'xml' is not one of"),
+    ],
+)
+def test_a_wrong_call_is_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith(f"error: {message}")
+    assert shown.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "line"),
+    [
+        (InputError("x.yaml:3: is wrong: mend it"), 2, "error: x.yaml:3: is wrong: mend it\n"),
+        (InputError("\x1b[31m is foreign"), 2, "error: \\x1b[31m is foreign\n"),
+        (click.ClickException("Could not open it."), 2, "error: could not open it\n"),
+        (KeyError("x"), 2, "error: unexpected KeyError: 'x' (set KRUNTIMES_DEBUG=1 to see where)\n"),
+        (OSError(28, "No space left on device"), 2, "error: cannot read or write: [Errno 28] No space left"),
+        (KeyboardInterrupt(), 130, ""),
+        (click.Abort(), 130, ""),
+        (BrokenPipeError(), 141, ""),
+    ],
+)
+def test_whatever_happens_is_one_line_and_a_code(
+    raised: BaseException,
+    code: int,
+    line: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def broken(arguments: list[str]) -> int:
+        raise raised
+
+    monkeypatch.delenv("KRUNTIMES_DEBUG", raising=False)
+    monkeypatch.setattr(entry, "_invoke", broken)
+    assert main([]) == code
+    shown = capsys.readouterr().err
+    assert shown.startswith(line)
+    assert shown.count("\n") == bool(line)
+
+
+def test_the_traceback_is_there_for_who_asks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("KRUNTIMES_DEBUG", "1")
+    assert main(["plna"]) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith("Traceback (most recent call last):\n")
+    assert shown.endswith("error: no such command 'plna' (see kruntimes --help)\n")
+
+
+def test_a_reader_that_goes_away_is_no_failure() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kruntimes_core.cli", "plan", "--help"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+    )
+    assert process.stdout
+    assert process.stderr
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(50) == 141

@@ -1,0 +1,144 @@
+import re
+from typing import Any
+
+import pytest
+
+from kruntimes_core.cli.output.screen import Screen
+from kruntimes_core.cli.plan.forms import show
+from kruntimes_core.cli.plan.options import PlanOptions
+
+
+def decision(run: str = "r1", **fields: Any) -> dict[str, Any]:
+    """A decision of a plan document: Scheduled on py-0 unless said otherwise."""
+    made = {
+        "namespace": "team-a",
+        "run": run,
+        "uid": f"U-{run}",
+        "runtime": "py",
+        "outcome": "Scheduled",
+        "pod": "py-0",
+        "podUID": "P0",
+        "reason": "Assigned",
+        "message": "",
+        "never": False,
+        "until": None,
+    }
+    return made | fields
+
+
+def waiting(run: str = "r2", **fields: Any) -> dict[str, Any]:
+    text = 'waiting for available runtime pods for runtime "py"'
+    made = decision(
+        run, outcome="Waiting", pod=None, podUID=None, reason="InsufficientCapacity", message=text
+    )
+    return made | fields
+
+
+def shown(
+    capsys: pytest.CaptureFixture[str],
+    *decisions: dict[str, Any],
+    screen: Screen | None = None,
+    **options: Any,
+) -> list[str]:
+    document = {"apiVersion": "kruntimes.io/plan/v1", "decisions": list(decisions)}
+    show(document, PlanOptions(filenames=("-",), **options), screen or Screen())
+    return capsys.readouterr().out.splitlines()
+
+
+def cells(line: str) -> list[str]:
+    return re.split(r"(?<=\S) {3,}", line)
+
+
+def test_a_line_for_each_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(capsys, decision(), waiting()) == [
+        "RUN   RUNTIME   OUTCOME     POD      REASON                 MESSAGE",
+        "r1    py        Scheduled   py-0     Assigned               <none>",
+        "r2    py        Waiting     <none>   InsufficientCapacity"
+        '   waiting for available runtime pods for runtime "py"',
+    ]
+
+
+def test_namespaces_are_named_where_there_are_several(capsys: pytest.CaptureFixture[str]) -> None:
+    several = shown(capsys, decision(), decision(namespace="team-b"))
+    assert [line.split()[0] for line in several] == ["NAMESPACE", "team-a", "team-b"]
+    assert shown(capsys, decision(), all_namespaces=True)[0].startswith("NAMESPACE   RUN")
+    assert shown(capsys, decision())[0].startswith("RUN")
+
+
+def test_wide_adds_what_is_seldom_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    until = "2026-01-02T03:04:05Z"
+    lines = shown(capsys, decision(), waiting(never=True, uid=None, until=until, message=""), form="wide")
+    assert [cells(line)[5:] for line in lines] == [
+        ["UNTIL", "NEVER", "UID", "MESSAGE"],
+        ["<none>", "false", "U-r1", "<none>"],
+        [until, "true", "<none>", "<none>"],
+    ]
+
+
+def test_names_are_those_that_kubectl_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert shown(capsys, decision(), waiting(), form="name", explain=True) == [
+        "run.kruntimes.io/r1",
+        "run.kruntimes.io/r2",
+    ]
+
+
+@pytest.mark.parametrize("form", ["table", "wide", "name"])
+def test_no_run_is_no_line(capsys: pytest.CaptureFixture[str], form: str) -> None:
+    assert shown(capsys, form=form) == []
+
+
+def test_outcomes_are_coloured_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = shown(capsys, decision(), waiting(), screen=Screen(colour=True))
+    assert "\x1b[32mScheduled\x1b[0m" in lines[1]
+    assert "\x1b[33mWaiting\x1b[0m" in lines[2]
+
+
+CANDIDATES = [
+    {
+        "pod": "py-0",
+        "verdict": "chosen",
+        "plugin": None,
+        "reason": None,
+        "detail": None,
+        "scores": {
+            "PreferredRunAffinity": {"raw": "30", "normalized": 100, "weight": 1},
+            "LeastLoaded": {"raw": "1/2", "normalized": 50, "weight": 2},
+        },
+        "total": 200,
+    },
+    {
+        "pod": "py-1",
+        "verdict": "rejected",
+        "plugin": "RunAffinity",
+        "reason": "AffinityNotSatisfied",
+        "detail": "no \x1b[2J target",
+        "scores": {},
+        "total": None,
+    },
+    {
+        "pod": "py-2",
+        "verdict": "rejected",
+        "plugin": "RuntimePodAvailability",
+        "reason": "HeartbeatStale",
+        "detail": None,
+        "scores": None,
+        "total": None,
+    },
+]
+
+
+def test_explained_decisions_show_what_spoke_for_and_against_each_pod(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = shown(capsys, decision(candidates=CANDIDATES), waiting(candidates=[]), explain=True)
+    assert [cells(line) for line in lines[3:]] == [
+        [""],
+        ["team-a/r1 (runtime py): Scheduled on py-0"],
+        ["  POD", "VERDICT", "TOTAL", "SCORES", "WHY NOT"],
+        ["  py-0", "chosen", "200", "PreferredRunAffinity 30->100*1, LeastLoaded 1/2->50*2", "<none>"],
+        ["  py-1", "rejected", "<none>", "<none>", "RunAffinity: AffinityNotSatisfied (no \\x1b[2J target)"],
+        ["  py-2", "rejected", "<none>", "<none>", "RuntimePodAvailability: HeartbeatStale"],
+        [""],
+        ["team-a/r2 (runtime py): Waiting, InsufficientCapacity"],
+        ["  no candidates"],
+    ]

@@ -1,0 +1,47 @@
+from kruntimes_core.cli.output.screen import Screen
+from kruntimes_core.cli.output.table import Column, table
+
+COLUMNS = (Column("RUN"), Column("OUTCOME", {"Failed": "red"}), Column("MESSAGE"))
+ROWS = [("a-long-name", "Failed", "spec.resources is wrong: write an integer"), ("b", None, "")]
+
+
+def lines(screen: Screen, rows: list[tuple[object, ...]] | None = None, indent: str = "") -> list[str]:
+    return list(table(COLUMNS, ROWS if rows is None else rows, screen, indent))
+
+
+def test_columns_are_as_wide_as_their_widest_cell() -> None:
+    assert lines(Screen()) == [
+        "RUN           OUTCOME   MESSAGE",
+        "a-long-name   Failed    spec.resources is wrong: write an integer",
+        "b             <none>    <none>",
+    ]
+
+
+def test_a_table_without_rows_is_its_headings() -> None:
+    assert lines(Screen(), rows=[], indent="  ") == ["  RUN   OUTCOME   MESSAGE"]
+
+
+def test_the_last_column_is_cut_at_the_edge_of_a_terminal() -> None:
+    narrow = lines(Screen(columns=50))
+    assert narrow[1] == "a-long-name   Failed    spec.resources is wrong:…"
+    assert all(len(line) <= 50 for line in narrow)
+
+
+def test_a_message_is_never_cut_to_nothing() -> None:
+    assert lines(Screen(columns=10))[1] == "a-long-name   Failed    spec.resources is w…"
+
+
+def test_colours_take_no_room() -> None:
+    plain, coloured = lines(Screen()), lines(Screen(colour=True))
+    assert coloured[1] == plain[1].replace("Failed", "\x1b[31mFailed\x1b[0m")
+    assert coloured[::2] == plain[::2]
+
+
+def test_wide_characters_keep_the_columns_straight() -> None:
+    rows: list[tuple[object, ...]] = [("数据", "x", "y"), ("abcd", "x", "y")]
+    assert lines(Screen(), rows)[1:] == ["数据   x         y", "abcd   x         y"]
+
+
+def test_foreign_text_cannot_paint() -> None:
+    rows: list[tuple[object, ...]] = [("\x1b[2J", "Failed\x07", "a\nb")]
+    assert lines(Screen(colour=True), rows)[1] == "\\x1b[2J   Failed\\x07   a\\nb"
