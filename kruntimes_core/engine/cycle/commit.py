@@ -63,7 +63,7 @@ class Commit:
             waiting=waiting,
             snapshot=core.state.snapshot(run.namespace, run.runtime, core.now.wall),
             version=core.state.version(run.namespace),
-            excluded=tuple(entry.turned_down),
+            excluded=frozenset(entry.turned_down),
         )
 
     def planned(self, work: PlanWork, outcome: PlanOutcome) -> None:

@@ -6,7 +6,7 @@ back by `Engine.finish`. Work that never comes back is simply never finished.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -76,7 +76,7 @@ class PlanWork(RunWork):
     snapshot: Snapshot
     version: int
     """Of the namespace at the take."""
-    excluded: Collection[str] = ()
+    excluded: Set[str] = frozenset()
 
     def execute(self, runners: Runners) -> PlanOutcome:
         """What came of it."""

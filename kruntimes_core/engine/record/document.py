@@ -60,7 +60,7 @@ def candidates_document(decision: Decision, runners: Runners) -> list[dict[str, 
     scored: Mapping[str, Scored] = {}
     try:
         runner = runners.of(profile)
-        verdicts, scored = runner.explain(decision.run, snapshot, tuple(decision.turned_down))
+        verdicts, scored = runner.explain(decision.run, snapshot, frozenset(decision.turned_down))
     except PluginError:
         if decision.verdicts is None:
             return []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,33 +88,47 @@ class Ranking:
             self.drop(name)
         self._heaps.clear()
 
-    def best(self, scorers: Sequence[Scorer], excluded: Collection[str]) -> str | None:
+    def best(self, scorers: Sequence[Scorer], excluded: Set[str]) -> str | None:
         """The name of the best Pod outside `excluded`; None when there is none."""
         if self._incremental and all(scorer.monotone for scorer in scorers):
             telling = [place for place, values in enumerate(self._distinct) if len(values) > 1]
             if len(telling) <= 1:
                 return self._top(telling[0] if telling else None, excluded)
-        scored = self.scored(scorers, excluded)
-        return min(scored, key=lambda name: (-scored[name].total, name), default=None)
+        names = sorted(self._rows.keys() - excluded)
+        if not names:
+            return None
+        totals = self._totals(scorers, self._columns(scorers, names), len(names))
+        return names[totals.index(max(totals))]
 
-    def scored(self, scorers: Sequence[Scorer], excluded: Collection[str]) -> dict[str, Scored]:
+    def scored(self, scorers: Sequence[Scorer], excluded: Set[str]) -> dict[str, Scored]:
         """Every Pod outside `excluded` with its raw and normalized scores and its total, by name."""
-        names = sorted(name for name in self._rows if name not in excluded)
+        names = sorted(self._rows.keys() - excluded)
         if not names:
             return {}
-        rows = [self._rows[name] for name in names]
-        columns = [
-            scorer.normalize([row[place] for row in rows])
-            if scorer.normalize
-            else [row[place] for row in rows]
-            for place, scorer in enumerate(scorers)
-        ]
-        weights = [scorer.plugin.weight for scorer in scorers]
-        normalized = list(zip(*columns, strict=True)) if columns else [()] * len(names)
+        columns = self._columns(scorers, names)
+        totals = self._totals(scorers, columns, len(names))
+        normalized = zip(*columns, strict=True) if columns else [()] * len(names)
         return {
-            name: Scored(row, values, sum([v * w for v, w in zip(values, weights, strict=True)]))
-            for name, row, values in zip(names, rows, normalized, strict=True)
+            name: Scored(self._rows[name], values, total)
+            for name, values, total in zip(names, normalized, totals, strict=True)
         }
+
+    def _columns(self, scorers: Sequence[Scorer], names: Sequence[str]) -> list[Sequence[int]]:
+        """The final scores of each scorer for the Pods in `names`."""
+        rows = [self._rows[name] for name in names]
+        raw = zip(*rows, strict=True) if scorers else ()
+        return [
+            scorer.normalize(column) if scorer.normalize is not None else column
+            for scorer, column in zip(scorers, raw, strict=True)
+        ]
+
+    def _totals(self, scorers: Sequence[Scorer], columns: Sequence[Sequence[int]], number: int) -> list[int]:
+        """The sums of the final scores, each times its weight, for `number` Pods."""
+        totals = [0] * number
+        for scorer, column in zip(scorers, columns, strict=True):
+            weight = scorer.plugin.weight
+            totals = [total + value * weight for total, value in zip(totals, column, strict=True)]
+        return totals
 
     def _count(self, row: Row, difference: int) -> None:
         try:
@@ -127,7 +141,7 @@ class Ranking:
             self._incremental = False
             self._heaps.clear()
 
-    def _top(self, scorer: int | None, excluded: Collection[str]) -> str | None:
+    def _top(self, scorer: int | None, excluded: Set[str]) -> str | None:
         heap = self._heaps.get(scorer)
         if heap is None or len(heap) > 2 * len(self._rows) + 64:
             heap = [_Best(_raw(row, scorer), name, row) for name, row in self._rows.items()]

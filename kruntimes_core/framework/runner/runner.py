@@ -6,7 +6,7 @@ guarded by a lock. When a call is abandoned, its `Runner` is thrown away with th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+from collections.abc import Hashable, Set
 from typing import Any
 
 from kruntimes_core.framework.outcomes import Reject
@@ -57,7 +57,7 @@ class Runner:
         self._tables: dict[Hashable, Table] = {}
 
     def plan(
-        self, run: Run, snapshot: Snapshot, excluded: Collection[str] = ()
+        self, run: Run, snapshot: Snapshot, excluded: Set[str] = frozenset()
     ) -> Chosen | Unschedulable | Invalid:
         """Find the best Pod for `run`, without the Pods named in `excluded` (turned down before).
 
@@ -95,7 +95,7 @@ class Runner:
         return Chosen(prepared=prepared, mark=snapshot.pods.mark, pod=pod)
 
     def explain(
-        self, run: Run, snapshot: Snapshot, excluded: Collection[str] = ()
+        self, run: Run, snapshot: Snapshot, excluded: Set[str] = frozenset()
     ) -> tuple[dict[str, Verdict], dict[str, Scored]]:
         """Each Pod's first rejection, and the scores of the feasible ones, for a record.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from kruntimes_core.framework.profile import ActivePlugin, Profile
@@ -33,7 +33,7 @@ class Scoring:
         prepared: Prepared,
         run: Run,
         snapshot: Snapshot,
-        excluded: Collection[str],
+        excluded: Set[str],
     ) -> str | None:
         """The best feasible Pod of `table` outside `excluded`. Raises `PluginError`."""
         if not table.feasible:
@@ -52,7 +52,7 @@ class Scoring:
         prepared: Prepared,
         run: Run,
         snapshot: Snapshot,
-        excluded: Collection[str],
+        excluded: Set[str],
     ) -> dict[str, Scored]:
         """All scores of the feasible Pods of `table`, for a record. Raises `PluginError`."""
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import total_ordering
+from functools import lru_cache, total_ordering
 from typing import ClassVar, NamedTuple
 
 from kruntimes_core import Request, RuntimePod, hookimpl
@@ -51,7 +51,10 @@ class Spare(NamedTuple):
 
     highest: int
     """The highest ratio, in units of 2^-188; exact enough to tell any two ratios apart."""
+    rounded: int
+    """The sum of the ratios in the same units: most sums differ here already."""
     total: Total
+    """The exact sum, for those that do not."""
 
     def __str__(self) -> str:
         """For the decision record; rounded, and never compared."""
@@ -74,7 +77,13 @@ def spare(pod: RuntimePod, request: Request) -> Spare:
         if load * high_of > high * capacity:
             high, high_of = load, capacity
         total, total_of = total * capacity + load * total_of, total_of * capacity
-    return Spare(-((high << _BITS) // high_of), Total(-total, total_of))
+    return Spare(-((high << _BITS) // high_of), -((total << _BITS) // total_of), _exactly(-total, total_of))
+
+
+@lru_cache(maxsize=4096)
+def _exactly(numerator: int, denominator: int) -> Total:
+    """The same object for the same load: Pods of a Runtime are alike, and tuples compare identity first."""
+    return Total(numerator, denominator)
 
 
 def by_place(scores: Sequence[Spare]) -> list[int]:
