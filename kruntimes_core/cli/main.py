@@ -23,7 +23,7 @@ _COMPLETION = "_KRUNTIMES_COMPLETE"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with `arguments` (the process' own when None) and give its exit code."""
     try:
-        _accept_any_text()
+        _prepare_streams()
         code = _invoke(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
@@ -46,8 +46,11 @@ def _invoke(arguments: list[str]) -> int:
         return end.exit_code
 
 
-def _accept_any_text() -> None:
-    """Let names that the terminal's encoding lacks come out escaped, instead of not at all."""
+def _prepare_streams() -> None:
+    """Stand in for streams that the caller closed, and let names that an encoding lacks come out escaped."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open to the end
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

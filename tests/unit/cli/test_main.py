@@ -1,6 +1,8 @@
 import os
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -9,6 +11,8 @@ from kruntimes_core import __version__
 from kruntimes_core.cli import main as entry
 from kruntimes_core.cli.main import main
 from kruntimes_core.model.errors import InputError
+
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "first-plan.yaml"
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["version"]])
@@ -107,3 +111,33 @@ def test_a_reader_that_goes_away_is_no_failure() -> None:
     assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait(50) == 141
+
+
+@pytest.mark.parametrize(("closed", "code"), [("<&-", 2), (">&-", 1), ("2>&-", 1)])
+def test_a_stream_that_the_caller_closed_is_no_defect(closed: str, code: int) -> None:
+    file = "-" if code == 2 else shlex.quote(str(EXAMPLE))
+    shown = subprocess.run(  # noqa: S602 - only a shell closes a stream
+        f"{shlex.quote(sys.executable)} -m kruntimes_core.cli plan -f {file} {closed}",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+    assert shown.returncode == code
+    assert shown.stderr.startswith({"<&-": "error: the input is empty", ">&-": "4 Runs: "}.get(closed, ""))
+    assert bool(shown.stdout) == (closed == "2>&-")
+
+
+def test_output_that_has_no_room_is_an_error() -> None:
+    with open("/dev/full", "w") as full:
+        shown = subprocess.run(
+            [sys.executable, "-m", "kruntimes_core.cli", "version"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=50,
+        )
+    assert shown.returncode == 2
+    assert shown.stderr == "error: cannot read or write: [Errno 28] No space left on device\n"
