@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TypeVar, overload
 
 from immutables import Map
 
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.targets import Targets
 from kruntimes_core.model.workspace import Workspace
+
+D = TypeVar("D")
 
 
 class Pods(Mapping[str, RuntimePod]):
@@ -51,6 +54,16 @@ class Pods(Mapping[str, RuntimePod]):
         if mark.log is not self._log or mark.length > self._length:
             return None
         return self._log[mark.length : self._length]
+
+    @overload
+    def get(self, name: str, default: None = None, /) -> RuntimePod | None: ...
+
+    @overload
+    def get(self, name: str, default: D, /) -> RuntimePod | D: ...
+
+    def get(self, name: str, default: object = None, /) -> object:
+        """The Pod of that name, or `default`. Direct: one decision looks up many Pods."""
+        return self._by_name.get(name, default)
 
     def __getitem__(self, name: str) -> RuntimePod:
         return self._by_name[name]

@@ -8,6 +8,7 @@ best raw value is the answer, found in a heap without normalizing anything.
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
@@ -64,6 +65,8 @@ class Ranking:
         self._distinct: list[Counter[Any]] = [Counter() for _ in range(scorers)]
         self._incremental = incremental
         self._heaps: dict[int | None, list[_Best]] = {}
+        self._names: list[str] | None = None
+        """The names in order, kept once a choice has had to look at every Pod."""
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -71,6 +74,8 @@ class Ranking:
     def add(self, name: str, row: Row) -> None:
         """Add a feasible Pod's raw scores."""
         self._rows[name] = row
+        if self._names is not None:
+            insort(self._names, name)
         if self._incremental:
             self._count(row, 1)
         for scorer, heap in self._heaps.items():
@@ -79,6 +84,8 @@ class Ranking:
     def drop(self, name: str) -> None:
         """Forget a Pod."""
         row = self._rows.pop(name)
+        if self._names is not None:
+            del self._names[bisect_left(self._names, name)]
         if self._incremental:
             self._count(row, -1)
 
@@ -94,7 +101,7 @@ class Ranking:
             telling = [place for place, values in enumerate(self._distinct) if len(values) > 1]
             if len(telling) <= 1:
                 return self._top(telling[0] if telling else None, excluded)
-        names = sorted(self._rows.keys() - excluded)
+        names = self._without(excluded)
         if not names:
             return None
         totals = self._totals(scorers, self._columns(scorers, names), len(names))
@@ -102,7 +109,7 @@ class Ranking:
 
     def scored(self, scorers: Sequence[Scorer], excluded: Set[str]) -> dict[str, Scored]:
         """Every Pod outside `excluded` with its raw and normalized scores and its total, by name."""
-        names = sorted(self._rows.keys() - excluded)
+        names = self._without(excluded)
         if not names:
             return {}
         columns = self._columns(scorers, names)
@@ -116,11 +123,17 @@ class Ranking:
     def _columns(self, scorers: Sequence[Scorer], names: Sequence[str]) -> list[Sequence[int]]:
         """The final scores of each scorer for the Pods in `names`."""
         rows = [self._rows[name] for name in names]
-        raw = zip(*rows, strict=True) if scorers else ()
-        return [
-            scorer.normalize(column) if scorer.normalize is not None else column
-            for scorer, column in zip(scorers, raw, strict=True)
-        ]
+        columns: list[Sequence[int]] = []
+        for place, scorer in enumerate(scorers):
+            raw = [row[place] for row in rows]
+            columns.append(scorer.normalize(raw) if scorer.normalize is not None else raw)
+        return columns
+
+    def _without(self, excluded: Set[str]) -> list[str]:
+        """The names of the Pods outside `excluded`, in order."""
+        if self._names is None:
+            self._names = sorted(self._rows)
+        return [name for name in self._names if name not in excluded] if excluded else self._names
 
     def _totals(self, scorers: Sequence[Scorer], columns: Sequence[Sequence[int]], number: int) -> list[int]:
         """The sums of the final scores, each times its weight, for `number` Pods."""

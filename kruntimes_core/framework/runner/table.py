@@ -46,13 +46,13 @@ class Table:
 
     def follow(self, pods: Pods, questions: Questions, afresh: bool) -> None:
         """Judge the Pods that changed since the last time, or all of them when `afresh`."""
+        judged = self._judged
         for name in self._to_judge(pods, afresh):
             pod = pods.get(name)
-            if pod is not None and pod is self._judged.get(name) and not afresh:
-                continue
-            self._drop(name)
-            if pod is not None:
-                self._judge(pod, questions.filters)
+            if pod is None:
+                self._forget(name)
+            elif afresh or judged.get(name) is not pod:
+                self._judge(name, pod, questions.filters)
         self.mark = pods.mark
 
     def score(self, questions: Questions, afresh: bool) -> None:
@@ -83,24 +83,32 @@ class Table:
             return dict.fromkeys(changed)
         return sorted({*pods, *self._judged})
 
-    def _judge(self, pod: RuntimePod, filters: tuple[FilterCall, ...]) -> None:
+    def _judge(self, name: str, pod: RuntimePod, filters: tuple[FilterCall, ...]) -> None:
+        verdict: Verdict = None
         for place, ask in enumerate(filters):
             answer = ask(pod)
             if answer is not None:
-                self.verdicts[pod.name] = (place, answer)
-                self.rejected[place, answer.reason, answer.elsewhere] += 1
-                if answer.again_at is not None:
-                    self._again[pod.name] = answer.again_at
+                verdict = (place, answer)
                 break
-        else:
-            self.verdicts[pod.name] = None
-            self._unscored[pod.name] = pod
-        self._judged[pod.name] = pod
+        # A Pod that was rejected mostly still is, for the same reason: nothing to count then.
+        if verdict is None or self.verdicts.get(name) != verdict:
+            self._forget(name)
+            self._enter(name, pod, verdict)
+        self._judged[name] = pod
 
-    def _drop(self, name: str) -> None:
-        if name not in self._judged:
+    def _enter(self, name: str, pod: RuntimePod, verdict: Verdict) -> None:
+        self.verdicts[name] = verdict
+        if verdict is None:
+            self._unscored[name] = pod
             return
-        del self._judged[name]
+        place, answer = verdict
+        self.rejected[place, answer.reason, answer.elsewhere] += 1
+        if answer.again_at is not None:
+            self._again[name] = answer.again_at
+
+    def _forget(self, name: str) -> None:
+        if self._judged.pop(name, None) is None:
+            return
         verdict = self.verdicts.pop(name)
         if verdict is None:
             if self._unscored.pop(name, None) is None:
