@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -35,14 +37,30 @@ def answer(options: PlanOptions) -> Exit:
     given = _given_time(options.now)
     configuration = configuration_from(options.config)
     profiles = build_profiles(configuration, Catalog())
-    reading = _read(options)
-    now = given or _observed_time(reading.world)
-    planner = Planner(reading.world, profiles, configuration, now, options.namespace)
-    follow(planner.decisions(), "planning", _pending(reading.world, options.namespace))
-    document = planner.document(options.explain)
+    with _uncollected():
+        reading = _read(options)
+        now = given or _observed_time(reading.world)
+        planner = Planner(reading.world, profiles, configuration, now, options.namespace)
+        follow(planner.decisions(), "planning", _pending(reading.world, options.namespace))
+        document = planner.document(options.explain)
     _say(notes.left_out(reading.skipped))
     show(document, options, standard_output())
     return _judge(document, reading, planner, options)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the cyclic garbage collector: nearly all that a plan makes lives until its end.
+
+    Looking through it again and again took a fifth of the time of a plan of 10,000 Runs.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _given_time(text: str | None) -> datetime | None:
