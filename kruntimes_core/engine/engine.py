@@ -59,7 +59,7 @@ class Engine:
     @property
     def wake_at(self) -> int | None:
         """When `tick` is due, in ticks of the monotonic clock."""
-        due = [at for at in (self._core.timers.next, self._core.state.next_expiry) if at is not None]
+        due = [at for at in (self._core.timers.next, self._core.state.pods.next_expiry) if at is not None]
         return min(due, default=None)
 
     def find(self, namespace: str, name: str) -> RunEntry | None:
@@ -91,11 +91,11 @@ class Engine:
             case events.RunsListed():
                 self._intake.listed(event.observations, event.version, event.namespace)
             case events.PodObserved(observation):
-                core.state.observe_pod(observation, now)
+                core.state.pods.observe(observation, now)
             case events.PodGone():
-                core.state.pod_gone(event.namespace, event.name, event.uid, event.version)
+                core.state.pods.gone(event.namespace, event.name, event.uid, event.version)
             case events.PodsListed():
-                core.state.pods_listed(event.observations, event.version, event.namespace, now)
+                core.state.pods.listed(event.observations, event.version, event.namespace, now)
             case _:
                 self._workspace(event)
         if isinstance(event, events.RunsListed | events.PodsListed | events.WorkspacesListed):
@@ -107,17 +107,17 @@ class Engine:
         core.waiting.source = WakeSource.WORKSPACE
         match event:
             case events.WorkspaceObserved(observation):
-                core.state.observe_workspace(observation)
+                core.state.workspaces.observe(observation)
             case events.WorkspaceGone():
-                core.state.workspace_gone(event.namespace, event.name, event.uid, event.version)
+                core.state.workspaces.gone(event.namespace, event.name, event.uid, event.version)
             case events.WorkspacesListed():
-                core.state.workspaces_listed(event.observations, event.version, event.namespace)
+                core.state.workspaces.listed(event.observations, event.version, event.namespace)
 
     def tick(self, now: Now) -> None:
         """Do what is due by `now`: delays, backoffs, heartbeats that ran out, the sweep."""
         core = self._begin(now)
         core.waiting.source = WakeSource.TIMER
-        core.state.expire(now)
+        core.state.pods.expire(now)
         for action in core.timers.due(now.ticks):
             action()
 

@@ -9,9 +9,8 @@ from kruntimes_core.engine.binding.requests import PendingBind
 from kruntimes_core.engine.binding.reservations import Assumption
 from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.runs import RunEntry, Stage
-from kruntimes_core.engine.state.state import newer_than_list
 from kruntimes_core.engine.tally import WakeSource
-from kruntimes_core.engine.versions import newer, number, older
+from kruntimes_core.engine.versions import newer, newer_than_list, number, older
 from kruntimes_core.model.run import Phase, RunObservation
 
 

@@ -24,3 +24,8 @@ def newer(version: str, than: str) -> bool:
     if left is None or right is None:
         return version != than
     return left > right
+
+
+def newer_than_list(version: str, listed: str) -> bool:
+    """Whether an object was seen in a version that the list does not cover yet."""
+    return bool(listed) and bool(version) and newer(version, listed)

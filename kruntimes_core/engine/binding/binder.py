@@ -98,7 +98,7 @@ class Binder:
             entry.assumption is assumption
             and not (seen.cancel_requested or seen.deleting)
             and seen.run == assumption.run
-            and self._core.state.without_load(pod.namespace, pod.name) == assumption.alone
+            and self._core.state.pods.without_load(pod.namespace, pod.name) == assumption.alone
         )
 
     def _unwanted(self, entry: RunEntry, assumption: Assumption) -> None:

@@ -65,8 +65,8 @@ class Reservations:
         The check and the insertion are one step: nobody else changes the state in between.
         """
         pod = chosen.pod
-        current = self._state.pod(pod.namespace, pod.name)
-        alone = self._state.without_load(pod.namespace, pod.name)
+        current = self._state.pods.get(pod.namespace, pod.name)
+        alone = self._state.pods.without_load(pod.namespace, pod.name)
         if current is None or alone is None or current.uid != pod.uid or not current.fits(entry.run.request):
             return False
         entry.assumption = Assumption(entry.run, current, alone, profile, chosen.prepared, chosen.verdicts)

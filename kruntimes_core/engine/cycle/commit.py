@@ -97,7 +97,7 @@ class Commit:
     def _chosen(self, work: PlanWork | CheckWork, chosen: Chosen, version: int) -> None:
         """Reserve the chosen Pod if all that it was chosen by is the same, else ask again first."""
         core, entry, run = self._core, work.entry, work.run
-        same_pod = core.state.pod(run.namespace, chosen.pod.name) is chosen.pod
+        same_pod = core.state.pods.get(run.namespace, chosen.pod.name) is chosen.pod
         moved = core.needs(work.profile).snapshot_counts and version != core.state.version(run.namespace)
         if not same_pod or moved or not self._holds(work, chosen.prepared):
             self._check(work, chosen)
@@ -197,7 +197,7 @@ class Commit:
     def _holds(self, work: RunWork, prepared: Prepared) -> bool:
         """Whether what the prefilters were told is still so."""
         state, run = self._core.state, work.run
-        known = state.workspace(run.namespace, run.workspace) if run.workspace is not None else None
+        known = state.workspaces.get(run.namespace, run.workspace) if run.workspace is not None else None
         told = prepared.workspace
         if told is not None and told.phase is WorkspacePhase.MISSING:
             told = None

@@ -1,0 +1,164 @@
+"""The Runtime Pods: as observed, with the age of their heartbeats, and with what they carry."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from kruntimes_core.engine.instant import Now
+from kruntimes_core.engine.state.claims import Claim, Claims
+from kruntimes_core.engine.state.heartbeats import Heartbeat, heard
+from kruntimes_core.engine.state.pictures import Pictures
+from kruntimes_core.engine.versions import newer_than_list, older
+from kruntimes_core.model.pod import PodObservation, RuntimePod, Unavailability
+
+PodKey = tuple[str, str]
+"""(namespace, name)."""
+
+
+@dataclass(slots=True)
+class _KnownPod:
+    """A Pod as it was last observed, and the value that was made of it."""
+
+    observation: PodObservation
+    heartbeat: Heartbeat
+    stale: bool
+    value: RuntimePod
+
+
+class PodTable:
+    """All known Runtime Pods. A new value is made, and published, only when something changed."""
+
+    def __init__(self, pictures: Pictures, claims: Claims, heartbeat_staleness: int) -> None:
+        self._pictures = pictures
+        self._claims = claims
+        self._limit = heartbeat_staleness
+        self._pods: dict[PodKey, _KnownPod] = {}
+        self._names: dict[tuple[str, str], str] = {}  # (namespace, Pod UID) -> name
+        self._expiries: list[tuple[int, PodKey]] = []
+        self._armed: set[PodKey] = set()
+
+    # Reading
+
+    def get(self, namespace: str, name: str) -> RuntimePod | None:
+        """A Pod as it is now, with what it carries."""
+        known = self._pods.get((namespace, name))
+        return known.value if known is not None else None
+
+    def without_load(self, namespace: str, name: str) -> RuntimePod | None:
+        """A Pod as it is now, without what it carries: what a bind that waits depends on."""
+        known = self._pods.get((namespace, name))
+        return _available(known.observation.pod, known.stale) if known is not None else None
+
+    @property
+    def next_expiry(self) -> int | None:
+        """When a heartbeat may run out, in ticks: just past its last fresh moment."""
+        return self._expiries[0][0] if self._expiries else None
+
+    # Changing
+
+    def observe(self, observation: PodObservation, now: Now) -> None:
+        """A Pod was seen; older than what was seen before, it is ignored."""
+        pod = observation.pod
+        key = (pod.namespace, pod.name)
+        known = self._pods.get(key)
+        if known is not None:
+            if older(observation.version, known.observation.version):
+                return
+            before = known.observation.pod
+            if before.uid != pod.uid or before.runtime != pod.runtime:
+                self._forget(key)
+                known = None
+        heartbeat = heard(known.heartbeat if known else None, observation.probed_at, now, self._limit)
+        stale = heartbeat.stale(now)
+        if known is None:
+            self._enter(key, _KnownPod(observation, heartbeat, stale, pod))
+        else:
+            known.observation, known.heartbeat, known.stale = observation, heartbeat, stale
+            self._recompose(key)
+        self._arm(key)
+
+    def gone(self, namespace: str, name: str, uid: str, version: str = "") -> None:
+        """A Pod was deleted; its successor of the same name is not touched by it."""
+        known = self._pods.get((namespace, name))
+        if known is None or (uid and known.observation.pod.uid != uid):
+            return
+        if not (version and older(version, known.observation.version)):
+            self._forget((namespace, name))
+
+    def listed(
+        self, observations: Iterable[PodObservation], version: str, namespace: str | None, now: Now
+    ) -> None:
+        """A whole list of Pods was seen: those that are missing in it are gone."""
+        present = set()
+        for observation in observations:
+            present.add((observation.pod.namespace, observation.pod.name))
+            self.observe(observation, now)
+        for key in [key for key in self._pods if namespace in (None, key[0]) and key not in present]:
+            if not newer_than_list(self._pods[key].observation.version, version):
+                self._forget(key)
+
+    def load_changed(self, claim: Claim) -> None:
+        """A claim on a Pod began or ended: the Pod, if it is known, has another load."""
+        name: str | None = claim.pod_name
+        if claim.pod_uid is not None:
+            name = self._names.get((claim.namespace, claim.pod_uid))
+        if name is not None:
+            self._recompose((claim.namespace, name))
+
+    def expire(self, now: Now) -> None:
+        """Take note of heartbeats that ran out by `now`: no event tells of them."""
+        while self._expiries and self._expiries[0][0] <= now.ticks:
+            _, key = heapq.heappop(self._expiries)
+            self._armed.discard(key)
+            known = self._pods.get(key)
+            if known is None or known.stale:
+                continue
+            if known.heartbeat.stale(now):
+                known.stale = True
+                self._recompose(key)
+            else:
+                self._arm(key)
+
+    # Inside
+
+    def _arm(self, key: PodKey) -> None:
+        """One timer a Pod: a refreshed heartbeat is looked at when the old one would run out."""
+        known = self._pods[key]
+        if not known.stale and key not in self._armed:
+            self._armed.add(key)
+            heapq.heappush(self._expiries, (known.heartbeat.fresh_until + 1, key))
+
+    def _compose(self, known: _KnownPod) -> RuntimePod:
+        pod = _available(known.observation.pod, known.stale)
+        load = self._claims.load(pod.namespace, pod.name, pod.uid)
+        return replace(pod, usage=load.usage, targets=load.targets)
+
+    def _enter(self, key: PodKey, known: _KnownPod) -> None:
+        pod = known.observation.pod
+        self._names[pod.namespace, pod.uid] = pod.name
+        self._pods[key] = known
+        known.value = self._compose(known)
+        self._pictures.put_pod(pod.namespace, pod.runtime, pod.name, known.value)
+
+    def _recompose(self, key: PodKey) -> None:
+        known = self._pods.get(key)
+        if known is None:
+            return
+        value = self._compose(known)
+        if value != known.value:
+            known.value = value
+            self._pictures.put_pod(value.namespace, value.runtime, value.name, value)
+
+    def _forget(self, key: PodKey) -> None:
+        pod = self._pods.pop(key).observation.pod
+        if self._names.get((pod.namespace, pod.uid)) == pod.name:
+            del self._names[pod.namespace, pod.uid]
+        self._pictures.put_pod(pod.namespace, pod.runtime, pod.name, None)
+
+
+def _available(pod: RuntimePod, stale: bool) -> RuntimePod:
+    if stale and pod.unavailable is None:
+        return replace(pod, unavailable=Unavailability.HEARTBEAT_STALE)
+    return pod
