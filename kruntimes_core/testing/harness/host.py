@@ -1,0 +1,223 @@
+"""A scheduler host in virtual time: the engine, a worker, a watch and a transport, all in one thread."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, deque
+from collections.abc import Callable
+from datetime import timedelta
+
+from kruntimes_core.engine.binding.requests import Read, ReadAnswer, Request, Write, WriteAnswer
+from kruntimes_core.engine.cycle.work import Runners, Work
+from kruntimes_core.engine.engine import Engine
+from kruntimes_core.engine.events import Event
+from kruntimes_core.engine.instant import SECOND, Now, ticks
+from kruntimes_core.engine.settings import Settings
+from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.testing.builders import NAMESPACE
+from kruntimes_core.testing.harness.api_server import PODS, RUNS, WORKSPACES, ApiServer, Listing
+from kruntimes_core.testing.harness.faults import Fault, apply
+from kruntimes_core.testing.harness.watch import Watches, listed
+from kruntimes_core.testing.harness.world import World
+
+_BEAT_SECONDS = 5.0
+_KINDS = (PODS, WORKSPACES, RUNS)
+ReadFault = Callable[["Host", Read], ReadAnswer | None]
+
+
+class Host(World):
+    """Drives one `Engine`. Nothing happens until `settle`, `advance` or one of the single steps.
+
+    Every Pod made by `pod` gets a heartbeat each 5 s of virtual time, until `silence`.
+    """
+
+    def __init__(
+        self,
+        profiles: Profiles,
+        *,
+        reuse: bool = True,
+        settings: Settings | None = None,
+        server: ApiServer | None = None,
+        leading: bool = True,
+    ) -> None:
+        """reuse: see `Runner`. server: shared with another host, or a fresh one.
+
+        leading: list everything and lead from the beginning.
+        """
+        super().__init__(server or ApiServer())
+        self.watches = Watches(self.server)
+        self.faults: deque[Fault] = deque()
+        """What happens to the next writes, one each; after that they are applied and answered."""
+        self.read_faults: deque[ReadFault] = deque()
+        """The same for reads."""
+        self.held: dict[str, tuple[Write, WriteAnswer | None]] = {}
+        """Writes that hang, by Run UID; with the answer, if the server gave one."""
+        self.requests: list[Request] = []
+        """All that was handed to the transport."""
+        self.works: Counter[str] = Counter()
+        """How often each kind of work was done."""
+        self._ticks = 0
+        self._agenda: list[tuple[int, int, Callable[[], None]]] = []
+        self._agreed = 0
+        self._runners = Runners(reuse)
+        self.engine = Engine(profiles, settings or Settings(), self.now)
+        self.later(_BEAT_SECONDS, self._beat)
+        if leading:
+            self.relist(*_KINDS)
+            self.engine.lead(self.now)
+
+    # Time
+
+    @property
+    def now(self) -> Now:
+        """The two clocks of the host."""
+        return Now(self._wall, self._ticks)
+
+    def later(self, seconds: float, action: Callable[[], object]) -> None:
+        """Do something after some virtual time."""
+        self._agreed += 1
+        heapq.heappush(self._agenda, (self._ticks + ticks(seconds), self._agreed, lambda: _ignore(action())))
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass: every timer, heartbeat and late answer comes at its moment."""
+        self.settle()
+        end = self._ticks + ticks(seconds)
+        while (due := self._next_moment()) is not None and due <= end:
+            self._pass_to(due)
+            while self._agenda and self._agenda[0][0] <= due:
+                heapq.heappop(self._agenda)[2]()
+            self.settle()
+        self._pass_to(end)
+        self.settle()
+
+    def jump(self, seconds: float) -> None:
+        """Set the wall clock forward or back; the monotonic clock does not notice."""
+        self._wall += timedelta(seconds=seconds)
+
+    # Steps
+
+    def settle(self) -> None:
+        """Go on until nothing is left to observe, to try or to send at this moment."""
+        while self._step():
+            pass
+
+    def observe(self) -> None:
+        """See all events that come through, and do nothing about them."""
+        while (event := self.watches.next()) is not None:
+            self.engine.handle(event, self.now)
+
+    def tell(self, event: Event) -> None:
+        """Tell the engine an event that did not come from the server."""
+        self.engine.handle(event, self.now)
+
+    def relist(self, *kinds: str, listing: Listing | None = None) -> None:
+        """List whole kinds and go on from there; listing: what the server answers, if not the truth."""
+        for kind in kinds:
+            self.watches.skip(kind)
+            self.tell(listed(self.server.decoder, kind, listing or self.server.list(kind)))
+
+    def take(self) -> Work:
+        """Take one piece of work; raises if there is none."""
+        work = self.engine.take(self.now)
+        if work is None:
+            raise AssertionError("there is no work")
+        return work
+
+    def finish(self, work: Work) -> None:
+        """Do a piece of work and hand back what came of it."""
+        self.works[type(work).__name__] += 1
+        self.engine.finish(work, work.execute(self._runners), self.now)
+
+    def work(self) -> None:
+        """Do all work, and send nothing."""
+        while (work := self.engine.take(self.now)) is not None:
+            self.finish(work)
+
+    def send(self) -> bool:
+        """Hand the next request to the transport; False when there is none."""
+        request = self.engine.next_request(self.now)
+        if request is None:
+            return False
+        self.requests.append(request)
+        if isinstance(request, Read):
+            self._read(request)
+        else:
+            fault = self.faults.popleft() if self.faults else apply
+            answer = fault(self, request)
+            if answer is not None:
+                self.answer(request, answer)
+        return True
+
+    def answer(self, write: Write, answer: WriteAnswer) -> None:
+        """Tell the engine what came of a write."""
+        self.engine.written(write, answer, self.now)
+
+    def release(self, name: str, answer: WriteAnswer | None = None, namespace: str = NAMESPACE) -> None:
+        """Let a held write of a Run go on: to the server, or back with its answer.
+
+        answer: what the client gets to know; what the server said unless given.
+        """
+        write, said = next(
+            self.held.pop(uid)
+            for uid, (write, _) in list(self.held.items())
+            if (write.namespace, write.name) == (namespace, name)
+        )
+        said = said or apply(self, write)
+        self.answer(write, answer or said)
+
+    @property
+    def cycles(self) -> int:
+        """How many plans were made so far."""
+        return self.works["PlanWork"]
+
+    def writes(self, name: str) -> list[Write]:
+        """The writes for the Runs of a name that were handed to the transport."""
+        return [one for one in self.requests if isinstance(one, Write) and one.name == name]
+
+    def texts(self, name: str) -> list[str]:
+        """The waiting texts that were written for a Run, in order."""
+        return [
+            write.body["status"]["message"]
+            for write in self.server.accepted
+            if write.name == name and write.body["status"]["phase"] == "Pending"
+        ]
+
+    # Inside
+
+    def _step(self) -> bool:
+        if (event := self.watches.next()) is not None:
+            self.engine.handle(event, self.now)
+            return True
+        if (work := self.engine.take(self.now)) is not None:
+            self.finish(work)
+            return True
+        return self.send()
+
+    def _read(self, request: Read) -> None:
+        fault = self.read_faults.popleft() if self.read_faults else _read
+        answer = fault(self, request)
+        if answer is not None:
+            self.engine.read(request, answer, self.now)
+
+    def _next_moment(self) -> int | None:
+        due = [at for at in (self.engine.wake_at, self._agenda[0][0]) if at is not None]
+        return max(min(due), self._ticks)
+
+    def _pass_to(self, moment: int) -> None:
+        self._wall += timedelta(seconds=(moment - self._ticks) / SECOND)
+        self._ticks = moment
+        wake_at = self.engine.wake_at
+        if wake_at is not None and wake_at <= moment:
+            self.engine.tick(self.now)
+
+    def _beat(self) -> None:
+        self.beat_all()
+        self.later(_BEAT_SECONDS, self._beat)
+
+
+def _read(host: Host, request: Read) -> ReadAnswer:
+    return host.server.read(request.namespace, request.name)
+
+
+def _ignore(_: object) -> None:
+    """Actions are called for what they do."""
