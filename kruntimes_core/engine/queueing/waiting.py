@@ -7,16 +7,14 @@ hundred changes of one Runtime's Pods wake each class once.
 from __future__ import annotations
 
 from kruntimes_core.engine.queueing.classes import ClassKey, WaitingClass
+from kruntimes_core.engine.queueing.index import ReaderIndex, discard
 from kruntimes_core.engine.queueing.needs import Needs
 from kruntimes_core.engine.queueing.queue import Queue
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.tally import Tally, WakeSource
 from kruntimes_core.framework.runner import Prepared
-from kruntimes_core.model.selectors import LabelSelector, LabelSet
+from kruntimes_core.model.selectors import LabelSet
 from kruntimes_core.model.targets import Targets
-
-_Entries = dict[RunEntry, None]
-"""An ordered set."""
 
 
 class Waiting:
@@ -27,9 +25,7 @@ class Waiting:
         self._tally = tally
         self._classes: dict[ClassKey, WaitingClass] = {}
         self._by_pool: dict[tuple[str, str], dict[ClassKey, WaitingClass]] = {}
-        self._readers: dict[tuple[str, LabelSelector | None], _Entries] = {}
-        self._selectors: dict[str, dict[LabelSelector, None]] = {}
-        self._by_workspace: dict[tuple[str, str], _Entries] = {}
+        self._readers = ReaderIndex()
         self._any_change: dict[str, dict[ClassKey, WaitingClass]] = {}
         self._changed_pools: dict[tuple[str, str], WakeSource] = {}
         self._changed_namespaces: dict[str, WakeSource] = {}
@@ -51,7 +47,7 @@ class Waiting:
         entry.leave()
         entry.prepared = prepared
         waiting.add(entry)
-        self._index(entry, prepared)
+        self._readers.add(entry, prepared)
         if known_full:
             waiting.awake = False
         elif not waiting.awake:
@@ -63,7 +59,7 @@ class Waiting:
         waiting, prepared = entry.waits_in, entry.prepared
         if waiting is None or prepared is None:
             return
-        self._unindex(entry, prepared)
+        self._readers.remove(entry, prepared)
         waiting.remove(entry)
         self._tidy(waiting)
 
@@ -101,16 +97,12 @@ class Waiting:
     def targets_changed(self, namespace: str, labels: LabelSet, before: Targets, after: Targets) -> None:
         """Try the Runs again that asked something of the targets which has another answer now."""
         self._namespace_changed(namespace)
-        for selector in list(self._selectors.get(namespace, ())):
-            if labels.satisfies(selector):
-                flipped = before.any(selector) != after.any(selector)
-                self._requeue(self._told_otherwise(namespace, selector, flipped), WakeSource.TARGET)
-        self._requeue(list(self._readers.get((namespace, None), ())), WakeSource.TARGET)
+        self._requeue(self._readers.told_otherwise(namespace, labels, before, after), WakeSource.TARGET)
 
     def workspace_changed(self, namespace: str, name: str) -> None:
         """Try the Runs again that name the workspace."""
         self._namespace_changed(namespace)
-        self._requeue(list(self._by_workspace.get((namespace, name), ())), WakeSource.WORKSPACE)
+        self._requeue(self._readers.naming(namespace, name), WakeSource.WORKSPACE)
 
     def deliver(self) -> None:
         """Turn the changes noted so far into queue entries."""
@@ -157,8 +149,8 @@ class Waiting:
         key = waiting.key
         waiting.token += 1
         del self._classes[key]
-        _discard(self._by_pool, key[:2], key)
-        _discard(self._any_change, key[0], key)
+        discard(self._by_pool, key[:2], key)
+        discard(self._any_change, key[0], key)
 
     def _wake(self, waiting: WaitingClass, source: WakeSource | None) -> None:
         if waiting.awake:
@@ -183,44 +175,3 @@ class Waiting:
     def _requeue(self, entries: list[RunEntry], source: WakeSource) -> None:
         for entry in entries:
             self.requeue(entry, source)
-
-    def _told_otherwise(self, namespace: str, selector: LabelSelector, flipped: bool) -> list[RunEntry]:
-        return [
-            entry
-            for entry in self._readers.get((namespace, selector), ())
-            if entry.prepared is not None and (flipped or selector in entry.prepared.reads.count_of)
-        ]
-
-    def _index(self, entry: RunEntry, prepared: Prepared) -> None:
-        namespace = entry.run.namespace
-        for selector in _selectors(prepared):
-            self._readers.setdefault((namespace, selector), {})[entry] = None
-            self._selectors.setdefault(namespace, {})[selector] = None
-        if prepared.reads.whole is not None:
-            self._readers.setdefault((namespace, None), {})[entry] = None
-        if prepared.workspace is not None:
-            self._by_workspace.setdefault((namespace, prepared.workspace.name), {})[entry] = None
-
-    def _unindex(self, entry: RunEntry, prepared: Prepared) -> None:
-        namespace = entry.run.namespace
-        for selector in _selectors(prepared):
-            _discard(self._readers, (namespace, selector), entry)
-            if (namespace, selector) not in self._readers:
-                _discard(self._selectors, namespace, selector)
-        _discard(self._readers, (namespace, None), entry)
-        if prepared.workspace is not None:
-            _discard(self._by_workspace, (namespace, prepared.workspace.name), entry)
-
-
-def _selectors(prepared: Prepared) -> list[LabelSelector]:
-    reads = prepared.reads
-    return list({**dict.fromkeys(reads.any_of), **dict.fromkeys(reads.count_of)})
-
-
-def _discard(index: dict, key: object, member: object) -> None:  # type: ignore[type-arg]
-    """Take a member out of an index, and an empty row with it: tables must not only grow."""
-    row = index.get(key)
-    if row is not None:
-        row.pop(member, None)
-        if not row:
-            del index[key]
