@@ -45,7 +45,7 @@ class Core:
         self.to_key: deque[RunEntry] = deque()
         """Runs that wait for their queue key, in order of arrival."""
         self._arrivals = 0
-        self._needs: dict[int, Needs] = {}
+        self._needs: dict[str, Needs] = {}
 
     # Profiles
 
@@ -55,10 +55,14 @@ class Core:
 
     def needs(self, profile: Profile) -> Needs:
         """What the profile's answers are given from."""
-        found = self._needs.get(id(profile))
-        if found is None:
-            found = self._needs[id(profile)] = needs_of(profile)
-        return found
+        if profile.name not in self._needs:
+            self._needs[profile.name] = needs_of(profile)
+        return self._needs[profile.name]
+
+    def use(self, profiles: Profiles) -> None:
+        """Decide by these profiles from now on."""
+        self.profiles = profiles
+        self._needs.clear()
 
     @property
     def queue_plugin(self) -> ActivePlugin | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from kruntimes_core.engine import events
 from kruntimes_core.engine.binding.binder import Binder
 from kruntimes_core.engine.binding.requests import Read, ReadAnswer, Request, Write, WriteAnswer
+from kruntimes_core.engine.binding.sender import Sender
 from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.cycle.cycle import Cycle
 from kruntimes_core.engine.cycle.work import Result, Work
@@ -28,7 +29,8 @@ class Engine:
     def __init__(self, profiles: Profiles, settings: Settings, now: Now) -> None:
         self._core = Core(profiles, settings, now)
         self._intake = Intake(self._core)
-        self._binder = Binder(self._core, self._intake)
+        self._sender = Sender(self._core, self._intake)
+        self._binder = Binder(self._core, self._intake, self._sender)
         self._cycle = Cycle(self._core)
         self._listed: set[type] = set()
         self._wants_to_lead = False
@@ -138,7 +140,7 @@ class Engine:
     def next_request(self, now: Now) -> Request | None:
         """The next request for the API server, checked now; it counts as sent from here on."""
         self._begin(now)
-        return self._binder.next_request()
+        return self._sender.next_request()
 
     def written(self, write: Write, answer: WriteAnswer, now: Now) -> None:
         """What came of a write."""
@@ -174,7 +176,7 @@ class Engine:
     def reload(self, profiles: Profiles, now: Now) -> None:
         """Decide by other profiles from now on: every waiting Run is tried again."""
         core = self._begin(now)
-        core.profiles = profiles
+        core.use(profiles)
         core.waiting.wake_all(WakeSource.RELOAD)
         for entry in core.runs:
             if entry.stage in (Stage.WORKING, Stage.KEYING):

@@ -182,6 +182,8 @@ def _outlived(entry: RunEntry, assumption: Assumption) -> bool:
     Not newer, it is an echo from before the bind. Without an answer yet it is looked at then.
     """
     seen = entry.observation.version
+    if seen == assumption.guard:
+        return False
     if assumption.bound_version:
         return newer(seen, assumption.bound_version)
     return assumption.doubtful and entry.sent is None and newer(seen, assumption.guard)

@@ -1,4 +1,4 @@
-"""Making the writes when their turn comes, and drawing the right conclusion from each answer.
+"""Drawing the right conclusion from each answer.
 
 Refused means that the patch was not applied. Everything else is doubt, and doubt is resolved by
 evidence alone: the Run is read, and until it says otherwise its reservation stays.
@@ -6,13 +6,10 @@ evidence alone: the Run is read, and until it says otherwise its reservation sta
 
 from __future__ import annotations
 
-from typing import Any
-
 from kruntimes_core.engine.binding.requests import (
     Applied,
     InDoubt,
     NotFound,
-    Pending,
     PendingBind,
     PendingTerminal,
     PendingText,
@@ -20,100 +17,28 @@ from kruntimes_core.engine.binding.requests import (
     Read,
     ReadAnswer,
     Refused,
-    Request,
     Write,
     WriteAnswer,
 )
 from kruntimes_core.engine.binding.reservations import Assumption
+from kruntimes_core.engine.binding.sender import Sender
 from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.intake import Intake
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.tally import Conflict, Result, WakeSource
 from kruntimes_core.model.run import Phase, RunObservation
-from kruntimes_core.model.transitions import bind_patch, terminal_patch, waiting_patch
-
-# Said when an assignment that may still land is not wanted any more.
-WITHDRAWAL_TEXT = "waiting for an earlier assignment to be withdrawn"
+from kruntimes_core.model.transitions import waiting_patch
 
 _CONFLICT, _NOT_FOUND = 409, 404
 
 
 class Binder:
-    """Bind and the other status writes."""
+    """Bind and the other status writes, after they were sent."""
 
-    def __init__(self, core: Core, intake: Intake) -> None:
+    def __init__(self, core: Core, intake: Intake, sender: Sender) -> None:
         self._core = core
         self._intake = intake
-
-    # Sending
-
-    def next_request(self) -> Request | None:
-        """The next read or write to hand to the transport; reads first, they end doubts."""
-        outbox = self._core.outbox
-        entry = outbox.next_read()
-        if entry is not None:
-            return Read(namespace=entry.run.namespace, name=entry.run.name, uid=entry.run.uid)
-        while self._core.leading and (waiting := outbox.next_write()) is not None:
-            write = self._write(*waiting)
-            if write is not None:
-                return write
-        return None
-
-    def _write(self, entry: RunEntry, pending: Pending) -> Write | None:
-        """The write, made from the newest version; None if it is not due any more."""
-        if isinstance(pending, PendingBind) and not self._still_wanted(entry, pending.assumption):
-            self._unwanted(entry, pending.assumption)
-            return None
-        seen = entry.observation
-        body = self._body(seen, pending)
-        entry.pending = None
-        if body is None:
-            return None
-        if isinstance(pending, PendingBind):
-            pending.assumption.guard = seen.version
-        entry.sent = Write(
-            namespace=entry.run.namespace,
-            name=entry.run.name,
-            uid=entry.run.uid,
-            kind=pending.kind,
-            guard=seen.version,
-            body=body,
-            pending=pending,
-        )
-        return entry.sent
-
-    def _body(self, seen: RunObservation, pending: Pending) -> dict[str, Any] | None:
-        now = self._core.now.wall
-        if isinstance(pending, PendingBind):
-            pod = pending.assumption.pod
-            return bind_patch(seen, pod.name, pod.uid, now)
-        if isinstance(pending, PendingTerminal):
-            return terminal_patch(seen, pending.phase, pending.reason, pending.message, now)
-        return waiting_patch(seen, pending.message)
-
-    def _still_wanted(self, entry: RunEntry, assumption: Assumption) -> bool:
-        """Whether the Run and the Pod are as they were when the one was reserved on the other."""
-        seen, pod = entry.observation, assumption.pod
-        return (
-            entry.assumption is assumption
-            and not (seen.cancel_requested or seen.deleting)
-            and seen.run == assumption.run
-            and self._core.state.pods.without_load(pod.namespace, pod.name) == assumption.alone
-        )
-
-    def _unwanted(self, entry: RunEntry, assumption: Assumption) -> None:
-        if entry.assumption is not assumption:
-            entry.pending = None
-        elif assumption.doubtful:
-            self._withdraw(entry, assumption)
-        else:
-            self._intake.drop_bind(entry)
-
-    def _withdraw(self, entry: RunEntry, assumption: Assumption) -> None:
-        """Move the version on by a changed text: a patch that changes nothing would not move it."""
-        stands = entry.observation.message == WITHDRAWAL_TEXT
-        text = f"{WITHDRAWAL_TEXT}, again" if stands else WITHDRAWAL_TEXT
-        self._core.outbox.put(entry, PendingWithdrawal(assumption, text))
+        self._sender = sender
 
     # Answers to writes
 
@@ -241,8 +166,8 @@ class Binder:
             self._release(entry, assumption)
             return
         assumption.repeats += 1
-        if not self._still_wanted(entry, assumption):
-            self._withdraw(entry, assumption)
+        if not self._sender.still_wanted(entry, assumption):
+            self._sender.withdraw(entry, assumption)
             return
         core = self._core
         core.timers.at(

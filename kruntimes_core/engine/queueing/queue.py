@@ -51,7 +51,7 @@ class Queue:
             if isinstance(target, RunEntry):
                 return target
             first = target.first()
-            if first is None:
+            if first is None or target.busy or not target.awake:
                 continue
             if first.order != item.order:
                 self.push_class(target)

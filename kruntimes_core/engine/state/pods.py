@@ -37,7 +37,7 @@ class PodTable:
         self._pods: dict[PodKey, _KnownPod] = {}
         self._names: dict[tuple[str, str], str] = {}  # (namespace, Pod UID) -> name
         self._expiries: list[tuple[int, PodKey]] = []
-        self._armed: set[PodKey] = set()
+        self._armed: dict[PodKey, int] = {}
 
     # Reading
 
@@ -110,8 +110,10 @@ class PodTable:
     def expire(self, now: Now) -> None:
         """Take note of heartbeats that ran out by `now`: no event tells of them."""
         while self._expiries and self._expiries[0][0] <= now.ticks:
-            _, key = heapq.heappop(self._expiries)
-            self._armed.discard(key)
+            at, key = heapq.heappop(self._expiries)
+            if self._armed.get(key) != at:
+                continue
+            del self._armed[key]
             known = self._pods.get(key)
             if known is None or known.stale:
                 continue
@@ -124,11 +126,15 @@ class PodTable:
     # Inside
 
     def _arm(self, key: PodKey) -> None:
-        """One timer a Pod: a refreshed heartbeat is looked at when the old one would run out."""
+        """One timer a Pod: a refreshed heartbeat is looked at when the old one would run out.
+
+        An earlier end (a successor, a clock set back) takes the place of a later one.
+        """
         known = self._pods[key]
-        if not known.stale and key not in self._armed:
-            self._armed.add(key)
-            heapq.heappush(self._expiries, (known.heartbeat.fresh_until + 1, key))
+        at = known.heartbeat.fresh_until + 1
+        if not known.stale and at < self._armed.get(key, at + 1):
+            self._armed[key] = at
+            heapq.heappush(self._expiries, (at, key))
 
     def _compose(self, known: _KnownPod) -> RuntimePod:
         pod = _available(known.observation.pod, known.stale)
