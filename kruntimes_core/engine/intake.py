@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from kruntimes_core.engine.binding.assumption import Assumption
 from kruntimes_core.engine.binding.requests import PendingBind
-from kruntimes_core.engine.binding.reservations import Assumption
 from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.tally import WakeSource

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kruntimes_core.engine.binding.assumption import Assumption
+from kruntimes_core.engine.binding.requests import Pending, Write
+from kruntimes_core.engine.record.decision import Decision
 from kruntimes_core.engine.state import Claim
 from kruntimes_core.engine.state.claims import RunKey
 from kruntimes_core.framework.runner import Prepared
 from kruntimes_core.model.run import Run, RunObservation
-
-if TYPE_CHECKING:
-    from kruntimes_core.engine.binding.requests import Pending, Write
-    from kruntimes_core.engine.binding.reservations import Assumption
-    from kruntimes_core.engine.queueing.classes import WaitingClass
-    from kruntimes_core.engine.record.decision import Decision
 
 Order = tuple[Any, ...]
 """The place of a Run in the queue; the smallest leaves it first."""
@@ -69,7 +66,8 @@ class RunEntry:
     delay_until: int = 0
     prepared: Prepared | None = None
     """What its waiting was answered from."""
-    waits_in: WaitingClass | None = None
+    waits_in: object | None = None
+    """The class that it waits in; `queueing` alone looks into it."""
     text: str | None = None
     """The waiting text that the Run should show."""
     decision: Decision | None = None

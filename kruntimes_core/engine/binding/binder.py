@@ -6,6 +6,7 @@ evidence alone: the Run is read, and until it says otherwise its reservation sta
 
 from __future__ import annotations
 
+from kruntimes_core.engine.binding.assumption import Assumption
 from kruntimes_core.engine.binding.requests import (
     Applied,
     InDoubt,
@@ -20,7 +21,6 @@ from kruntimes_core.engine.binding.requests import (
     Write,
     WriteAnswer,
 )
-from kruntimes_core.engine.binding.reservations import Assumption
 from kruntimes_core.engine.binding.sender import Sender
 from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.intake import Intake

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kruntimes_core.engine.binding.assumption import Assumption
 from kruntimes_core.model.run import Phase, RunObservation
-
-if TYPE_CHECKING:
-    from kruntimes_core.engine.binding.reservations import Assumption
 
 
 class WriteKind(Enum):

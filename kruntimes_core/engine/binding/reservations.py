@@ -7,40 +7,13 @@ Reserve, then bound and seen, or not bound. A plugin's `unreserve` is asked exac
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from kruntimes_core.engine.binding.assumption import Assumption
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.state import Claim, State
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runner import Chosen, Prepared
-from kruntimes_core.framework.runner.table import Verdict
-from kruntimes_core.model.pod import RuntimePod
-from kruntimes_core.model.run import Run
-
-
-@dataclass(slots=True, eq=False)
-class Assumption:
-    """One tentative assignment."""
-
-    run: Run
-    pod: RuntimePod
-    """The chosen Pod as it was when the Run was reserved on it."""
-    alone: RuntimePod
-    """The Pod without what it carries: a bind that waits is dropped if this changes."""
-    profile: Profile
-    prepared: Prepared
-    verdicts: Mapping[str, Verdict] | None = None
-    """For the record, where a plugin is stateful."""
-    asked: list[ActivePlugin] = field(default_factory=list)
-    """The plugins whose `reserve` was asked, in order."""
-    guard: str = ""
-    """The version that the bind was sent with; empty until then."""
-    bound_version: str = ""
-    """The version of the bind's answer; empty until it is applied."""
-    doubtful: bool = False
-    """The bind may have been applied: nothing but evidence ends it."""
-    repeats: int = 0
+from kruntimes_core.framework.runner import Chosen
 
 
 @dataclass(frozen=True, slots=True)

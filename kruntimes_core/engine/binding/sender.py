@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kruntimes_core.engine.binding.assumption import Assumption
 from kruntimes_core.engine.binding.requests import (
     Pending,
     PendingBind,
@@ -13,7 +14,6 @@ from kruntimes_core.engine.binding.requests import (
     Request,
     Write,
 )
-from kruntimes_core.engine.binding.reservations import Assumption
 from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.intake import Intake
 from kruntimes_core.engine.runs import RunEntry

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from kruntimes_core.engine.binding.reservations import Assumption, Unreserve
+from kruntimes_core.engine.binding.assumption import Assumption
+from kruntimes_core.engine.binding.reservations import Unreserve
 from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.queueing.order import check_key
 from kruntimes_core.engine.runs import RunEntry

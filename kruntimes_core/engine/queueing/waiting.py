@@ -57,7 +57,7 @@ class Waiting:
     def withdraw(self, entry: RunEntry) -> None:
         """Take a Run out of its class and of every index; harmless if it waits nowhere."""
         waiting, prepared = entry.waits_in, entry.prepared
-        if waiting is None or prepared is None:
+        if not isinstance(waiting, WaitingClass) or prepared is None:
             return
         self._readers.remove(entry, prepared)
         waiting.remove(entry)
