@@ -165,11 +165,10 @@ class Engine:
         core = self._begin(now)
         self._wants_to_lead = core.leading = False
         for entry in core.runs:
-            if entry.sent is not None:
-                continue
+            # A text may be under way meanwhile; a bind or an ending that is gets its answer first.
             if entry.stage is Stage.BINDING and entry.assumption and not entry.assumption.guard:
                 self._intake.drop_bind(entry)
-            elif entry.stage in (Stage.WORKING, Stage.ENDING):
+            elif entry.stage is Stage.WORKING or (entry.stage is Stage.ENDING and entry.sent is None):
                 entry.pending = None
                 core.enqueue(entry, None)
 

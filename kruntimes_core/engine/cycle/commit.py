@@ -14,6 +14,7 @@ from kruntimes_core.engine.record.decision import TurnedDown
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.tally import Conflict, WakeSource
 from kruntimes_core.framework.outcomes import PluginError, Reject
+from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runner import (
     Broken,
     Chosen,
@@ -44,7 +45,7 @@ class Commit:
         """The next step of a cycle under way, if it was not made void meanwhile."""
         while self._steps:
             work = self._steps.popleft()
-            if isinstance(work, ReserveWork) or work.entry.token == work.token:
+            if work.entry.token == work.token:
                 return work
             self.settled(work)
         return None
@@ -139,9 +140,10 @@ class Commit:
             )
         )
 
-    def reserved(self, work: ReserveWork, answer: ReserveAnswer) -> None:
+    def reserved(self, work: ReserveWork, result: ReserveAnswer | Broken) -> None:
         """The plugins' `reserve` was asked. The assumption may have ended meanwhile."""
         core, entry, assumption = self._core, work.entry, work.assumption
+        answer = _abandoned(work, result) if isinstance(result, Broken) else result
         assumption.asked = list(answer.asked)
         if entry.assumption is not assumption:
             core.reservations.give_back(assumption, bound=False)
@@ -202,3 +204,13 @@ class Commit:
         if told is not None and told.phase is WorkspacePhase.MISSING:
             told = None
         return known == told and prepared.reads.hold(state.targets(run.namespace))
+
+
+def _abandoned(work: ReserveWork, result: Broken) -> ReserveAnswer:
+    """The answer for a call that never returned: all were asked, up to the plugin that hangs."""
+    asked: list[ActivePlugin] = []
+    for plugin in work.profile.implementing("reserve"):
+        asked.append(plugin)
+        if plugin.name == result.error.plugin:
+            break
+    return ReserveAnswer(tuple(asked), broken=result.error)

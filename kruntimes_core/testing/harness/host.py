@@ -130,8 +130,8 @@ class Host(World):
 
     def work(self) -> None:
         """Do all work, and send nothing."""
-        while (work := self.engine.take(self.now)) is not None:
-            self.finish(work)
+        while self._work_once():
+            pass
 
     def send(self) -> bool:
         """Hand the next request to the transport; False when there is none."""
@@ -188,10 +188,16 @@ class Host(World):
         if (event := self.watches.next()) is not None:
             self.engine.handle(event, self.now)
             return True
-        if (work := self.engine.take(self.now)) is not None:
-            self.finish(work)
+        # A request that is not due any more is dropped when its turn comes, and that may be work again.
+        if self._work_once() or self.send():
             return True
-        return self.send()
+        return self._work_once()
+
+    def _work_once(self) -> bool:
+        work = self.engine.take(self.now)
+        if work is not None:
+            self.finish(work)
+        return work is not None
 
     def _read(self, request: Read) -> None:
         fault = self.read_faults.popleft() if self.read_faults else _read
