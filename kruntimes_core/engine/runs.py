@@ -61,6 +61,10 @@ class RunEntry:
     sent: Write | None = None
     """The write that is under way: never more than one."""
     reading: bool = False
+    """A read waits for its turn or is under way (`read_sent`)."""
+    read_sent: bool = False
+    read_again: bool = False
+    """Something happened since the read began that it may not show."""
     failures: int = 0
     delay_for: tuple[object, ...] | None = None
     delay_until: int = 0

@@ -400,7 +400,7 @@ def test_a_run_that_is_created_again_under_its_name_is_another_run(host: Host, d
     """The late deletion of the first does not take what the second holds, and its write changes nothing."""
     host.pod("py-0", runs=1)
     host.run("r1", uid="U1")
-    host.faults.append(hold_request)
+    host.disturb("r1", hold_request)
     host.settle()
     write, _ = host.held["U1"]
     gone = events.RunGone(namespace=NAMESPACE, name="r1", uid="U1", version="900")

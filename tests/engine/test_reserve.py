@@ -94,7 +94,7 @@ def test_unreserve_is_asked_when_the_assignment_is_seen_and_not_before(host: Hos
 
 @pytest.mark.parametrize("status", [400, 403, 404, 409, 413, 422, 429])
 def test_a_refused_bind_ends_the_reservation_at_once(host: Host, log: Log, status: int) -> None:
-    host.faults.append(refuse(status))
+    host.disturb("r", refuse(status))
     host.observe()
     host.work()
     host.send()
@@ -103,7 +103,7 @@ def test_a_refused_bind_ends_the_reservation_at_once(host: Host, log: Log, statu
 
 
 def test_a_deleted_run_ends_its_reservation(host: Host, log: Log) -> None:
-    host.faults.append(hold_request)
+    host.disturb("r", hold_request)
     host.settle()
     host.delete("r")
     host.settle()
@@ -139,7 +139,7 @@ def test_a_bind_that_waits_is_dropped_when_leadership_is_lost(host: Host, log: L
 def test_a_bind_that_waits_behind_a_text_is_dropped_when_leadership_is_lost(log: Log) -> None:
     host = host_of(Keeper("A", log).plugin())
     host.run("r")
-    host.faults.append(hold_request)
+    host.disturb("r", hold_request)
     host.settle()
     assert [write.body["status"]["phase"] for write in host.writes("r")] == ["Pending"]
     host.pod("py-0", runs=1)
@@ -155,7 +155,7 @@ def test_a_plan_that_comes_back_after_leadership_was_lost_reserves_nothing(log: 
     """Also when a text of the Run is under way meanwhile."""
     host = host_of(Keeper("A", log).plugin())
     host.run("r")
-    host.faults.append(hold_request)
+    host.disturb("r", hold_request)
     host.settle()
     host.pod("py-0", runs=1)
     host.observe()
@@ -277,14 +277,14 @@ def test_an_unreserve_that_raises_is_counted_and_the_others_are_asked(log: Log) 
 def test_a_bind_in_doubt_keeps_its_reservation_and_asks_once(
     host: Host, log: Log, fault: Any, bound: bool
 ) -> None:
-    host.faults.append(fault)
+    host.disturb("r", fault)
     host.advance(5)
     assert host.pod_of("r") == "py-0"
     assert log == RESERVED + unreserved(bound=bound)
 
 
 def test_an_assignment_to_another_pod_by_somebody_else_ends_it_as_not_bound(host: Host, log: Log) -> None:
-    host.faults.append(hold_request)
+    host.disturb("r", hold_request)
     host.settle()
     host.change("r", status={"phase": "Scheduled", "assignedPod": "py-9", "assignedPodUID": "uid-py-9"})
     host.settle()
@@ -296,7 +296,7 @@ def test_an_assignment_to_another_pod_by_somebody_else_ends_it_as_not_bound(host
 
 
 def test_the_echo_may_come_before_the_answer(host: Host, log: Log) -> None:
-    host.faults.append(hold_answer)
+    host.disturb("r", hold_answer)
     host.settle()
     assert log == RESERVED + unreserved(bound=True)
     host.release("r")

@@ -303,7 +303,7 @@ def test_a_runs_own_reservation_is_never_seen_by_a_plugin(host: Host) -> None:
     """Anti-affinity against its own label: with the assumption counted it would reject its own Pod."""
     host.pod("py-0", runs=2)
     host.run("r", labels={"app": "a"}, affinity=affinity_object(required_anti=[term_object({"app": "a"})]))
-    host.faults.append(hold_request)
+    host.disturb("r", hold_request)
     host.settle()
     host.change("r", status={"outputs": {"a": "b"}})
     host.ready("py-0", False)

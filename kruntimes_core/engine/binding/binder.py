@@ -134,7 +134,7 @@ class Binder:
         entry = self._core.runs.get((read.namespace, read.uid))
         if entry is None:
             return
-        entry.reading = False
+        tells = self._core.outbox.was_read(entry)
         if isinstance(answer, NotFound):
             self._intake.forget(entry)
         elif isinstance(answer, InDoubt):
@@ -144,8 +144,9 @@ class Binder:
             self._intake.forget(entry)
             self._intake.observed(answer.observation, sure=True)
         else:
-            self._intake.observed(answer.observation, sure=True)
-            self._conclude(entry, answer.observation)
+            self._intake.observed(answer.observation, sure=tells)
+            if tells:
+                self._conclude(entry, answer.observation)
 
     def _conclude(self, entry: RunEntry, seen: RunObservation) -> None:
         """Go on with what waited for the read."""

@@ -34,14 +34,28 @@ class Outbox:
             self.put(entry, entry.pending)
 
     def read(self, entry: RunEntry) -> None:
-        """Let a consistent read wait for its turn; one is enough."""
+        """Let a consistent read wait for its turn; one is enough, if it is still to begin."""
         if not entry.reading:
             entry.reading = True
             self._reads.append(entry)
+        elif entry.read_sent:
+            entry.read_again = True
 
     def next_read(self) -> RunEntry | None:
         """The Run that is to be read next."""
-        return self._reads.popleft() if self._reads else None
+        if not self._reads:
+            return None
+        entry = self._reads.popleft()
+        entry.read_sent = True
+        return entry
+
+    def was_read(self, entry: RunEntry) -> bool:
+        """The read under way was answered. False if it began too early to tell what is asked now."""
+        again, entry.read_again = entry.read_again, False
+        entry.reading = entry.read_sent = False
+        if again:
+            self.read(entry)
+        return not again
 
     def next_write(self) -> tuple[RunEntry, Pending] | None:
         """The most urgent write that still stands."""

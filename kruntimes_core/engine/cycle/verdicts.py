@@ -141,9 +141,12 @@ class Verdicts:
         return headline.place > before.furthest
 
     def _say(self, entry: RunEntry, text: str) -> None:
-        """Write why a Run waits, if that does not stand there already."""
+        """Write why a Run waits, if that does not stand there already.
+
+        While another write is under way, nobody knows what will stand there: asked again after it.
+        """
         entry.text = text
-        if waiting_patch(entry.observation, text) is None:
+        if entry.sent is None and waiting_patch(entry.observation, text) is None:
             entry.pending = None
         elif not isinstance(entry.pending, PendingText) or entry.pending.message != text:
             self._core.outbox.put(entry, PendingText(text))

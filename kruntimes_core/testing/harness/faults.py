@@ -1,7 +1,7 @@
 """What may become of a write on its way to the server and back.
 
-A fault takes a write and gives its answer, or None when the answer comes later. Put some into
-`Host.faults`: each is used for one write.
+A fault takes a write and gives its answer, or None when the answer comes later. `Host.disturb` says
+what happens to the next ones of a Run, `Host.transport` what happens to all.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -46,8 +46,9 @@ class Host(World):
         """
         super().__init__(server or ApiServer())
         self.watches = Watches(self.server)
-        self.faults: deque[Fault] = deque()
-        """What happens to the next writes, one each; after that they are applied and answered."""
+        self.transport: Fault = apply
+        """What happens to every write that nothing else was said of."""
+        self._faults: defaultdict[str, deque[Fault]] = defaultdict(deque)
         self.read_faults: deque[ReadFault] = deque()
         """The same for reads."""
         self.held: dict[str, tuple[Write, WriteAnswer | None]] = {}
@@ -90,9 +91,17 @@ class Host(World):
         self._pass_to(end)
         self.settle()
 
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass at once, as if nobody was there: what is due is done at the end of it."""
+        self._pass_to(self._ticks + ticks(seconds))
+
     def jump(self, seconds: float) -> None:
         """Set the wall clock forward or back; the monotonic clock does not notice."""
         self._wall += timedelta(seconds=seconds)
+
+    def disturb(self, name: str, *faults: Fault) -> None:
+        """Say what happens to the next writes for the Runs of a name, one fault each."""
+        self._faults[name].extend(faults)
 
     # Steps
 
@@ -142,7 +151,8 @@ class Host(World):
         if isinstance(request, Read):
             self._read(request)
         else:
-            fault = self.faults.popleft() if self.faults else apply
+            faults = self._faults[request.name]
+            fault = faults.popleft() if faults else self.transport
             answer = fault(self, request)
             if answer is not None:
                 self.answer(request, answer)
