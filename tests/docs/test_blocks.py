@@ -1,0 +1,106 @@
+"""What the documentation shows is what happens: each command is run, each quote is the file."""
+
+import __future__
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kruntimes_core.framework.configuration import load_configuration
+from tests.docs.pages import ROOT, Block, Page, all_pages, page
+from tests.docs.shell import Shell, alike, commands
+
+# What a test does not have: an index of packages, a cluster, and itself.
+NOT_RUN = {
+    ("README.md", "python3 -m venv .venv && .venv/bin/pip install . "): "installs from the network",
+    ("README.md", "python3 -m venv .venv && .venv/bin/pip install tox"): "runs these tests",
+    ("CONTRIBUTING.md", ".venv/bin/tox -e tests -- "): "runs these tests",
+    ("docs/tutorial/first-plan.md", "python3 -m venv .venv"): "installs from the network",
+    ("docs/tutorial/first-plugin.md", "pip install pytest"): "installs from the network",
+    ("docs/how-to/package-and-test.md", "pip install pytest"): "installs from the network",
+    ("docs/how-to/plan-a-cluster.md", "kubectl get "): "needs a cluster",
+}
+LANGUAGES = {"bash", "console", "json", "mermaid", "python", "text", "toml", "yaml"}
+
+
+def is_run(block: Block) -> bool:
+    return block.language == "console" and block.role != "not run"
+
+
+def steps(shown: Page) -> list[Block]:
+    return [block for block in shown.blocks if is_run(block) or block.role == "write"]
+
+
+@pytest.mark.parametrize(
+    "shown", [p for p in all_pages() if any(map(is_run, p.blocks))], ids=lambda p: p.name
+)
+def test_commands_print_what_is_shown(shown: Page, tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    for block in steps(shown):
+        if block.role == "write":
+            shell.write(block.target, block.text)
+            continue
+        asked = list(commands(block.text))
+        for command, printed in zip(asked, shell.run([command.line for command in asked]), strict=True):
+            assert alike(command.shown, printed), f"$ {command.line}{printed}"
+
+
+def test_what_is_not_run_is_known_and_why(page: Page) -> None:
+    left_out = [block.text for block in page.blocks if block.role == "not run"]
+    known = [start for name, start in NOT_RUN if name == page.name]
+    assert len(left_out) == len(known)
+    assert all(any(text.startswith(start) for start in known) for text in left_out)
+
+
+@pytest.mark.parametrize(("name", "start"), NOT_RUN, ids=str)
+def test_nothing_is_left_out_without_need(name: str, start: str) -> None:
+    (block,) = [b for b in page(name).blocks if b.role == "not run" and b.text.startswith(start)]
+    assert re.search(r"\bpip install\b|\bkubectl\b|\btox\b|\bgit\b", block.text)
+
+
+def test_the_first_line_of_the_readme_ends_with_a_command_that_is_run() -> None:
+    first, *others = [block for block in page("README.md").blocks if block.language in ("bash", "console")]
+    last = first.text.rpartition("&& ")[2]
+    assert first.role == "not run"
+    assert last in [command.line for block in others if is_run(block) for command in commands(block.text)]
+
+
+def test_blocks_are_of_a_language_that_is_checked(page: Page) -> None:
+    assert {block.language for block in page.blocks} <= LANGUAGES
+    assert {block.role for block in page.blocks} <= {"", "file", "write", "not run"}
+
+
+def test_commands_are_shown_with_a_prompt_where_they_are_run(page: Page) -> None:
+    for block in page.blocks:
+        if block.language == "console":
+            assert block.text.startswith("$ ")
+        if block.language == "bash":
+            assert block.role == "not run"
+
+
+def test_quotes_are_what_stands_in_the_file(page: Page) -> None:
+    for block in page.blocks:
+        if block.role == "file":
+            assert block.text == (ROOT / block.target).read_text()
+
+
+def test_python_runs(page: Page) -> None:
+    namespace: dict[str, object] = {"__name__": "shown"}
+    for block in page.blocks:
+        if block.language == "python" and not block.role:
+            flags = __future__.annotations.compiler_flag
+            code = compile(block.text, page.name, "exec", flags=flags, dont_inherit=True)
+            exec(code, namespace)  # noqa: S102 - it is our own documentation
+
+
+def test_documents_can_be_read(page: Page) -> None:
+    for block in page.blocks:
+        if block.language == "json":
+            json.loads(block.text)
+        elif block.language == "yaml" and "kruntimes.io/config" in block.text:
+            load_configuration(block.text, page.name)
+        elif block.language == "yaml":
+            assert list(yaml.safe_load_all(block.text))
