@@ -1,0 +1,32 @@
+"""`python -m realcluster`: have the binaries ready before any test's time runs.
+
+Exit 0 when they are there, or when nobody can get them and the tests will be skipped; 1 under CI, where
+they must not be skipped, and for a build that fails.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from realcluster.assets import TOOLS, AssetsError, locate
+from realcluster.build import ensure, find_go
+
+
+def main() -> int:
+    """Print each binary's path; returns the exit code."""
+    try:
+        missing = [tool.name for tool in TOOLS if locate(tool) is None]
+        if missing and find_go() is None and not os.environ.get("CI"):
+            sys.stderr.write(f"no Go to build {', '.join(missing)} with: tests that need them are skipped\n")
+            return 0
+        for name, path in ensure().items():
+            sys.stdout.write(f"{name} {path}\n")
+    except AssetsError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

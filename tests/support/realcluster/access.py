@@ -1,0 +1,109 @@
+"""Namespaces, CRDs and ServiceAccounts for tests; each is in force when its function returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from realcluster.client import CRDS, NAMESPACES, SERVICE_ACCOUNTS, Answer, Client, Object, Resource
+from realcluster.servers import Cluster
+
+Rule = Mapping[str, Sequence[str]]
+"""One RBAC rule: apiGroups, resources, verbs, and so on."""
+
+_RBAC = "rbac.authorization.k8s.io"
+_SECONDS = 20
+_REVIEWS = Resource("authorization.k8s.io", "v1", "selfsubjectrulesreviews")
+
+
+@dataclass(frozen=True)
+class ServiceAccount:
+    """A ServiceAccount and a token of it; what it may do is what its rules say."""
+
+    name: str
+    namespace: str
+    token: str
+
+
+def make_namespace(client: Client) -> str:
+    """A new namespace; nobody finishes its deletion here, so it stays until the server is thrown away."""
+    made = _made(client.create(NAMESPACES, {"metadata": {"generateName": "test-"}}))
+    return str(made["metadata"]["name"])
+
+
+def install_crds(cluster: Cluster, crds: Iterable[Object]) -> None:
+    """Create CRDs, and wait until their resources are served."""
+    client, listed = cluster.client(), list(crds)
+    for crd in listed:
+        _made(client.create(CRDS, crd))
+    for crd in listed:
+        served = partial(_is_served, client, crd)
+        cluster.server.wait_until(served, _SECONDS, f"established {crd['metadata']['name']}")
+
+
+def make_service_account(
+    cluster: Cluster, namespace: str, rules: Sequence[Rule], *, cluster_wide: bool = False
+) -> ServiceAccount:
+    """A ServiceAccount of `namespace` with these rules, there or (`cluster_wide`) everywhere."""
+    client = cluster.client()
+    name = str(_made(client.create(SERVICE_ACCOUNTS, _named("account-"), namespace))["metadata"]["name"])
+    token = _token(client, name, namespace)
+    if rules:
+        _bind(client, name, namespace, rules, cluster_wide=cluster_wide)
+        bearer = cluster.client(token)
+        cluster.server.wait_until(
+            lambda: _in_force(bearer, namespace, rules), _SECONDS, f"rights of {name} in force"
+        )
+    return ServiceAccount(name, namespace, token)
+
+
+def _token(client: Client, name: str, namespace: str) -> str:
+    request = {"metadata": {"name": name}, "spec": {"expirationSeconds": 3600}}
+    return str(_made(client.create(SERVICE_ACCOUNTS, request, namespace, "token"))["status"]["token"])
+
+
+def _bind(client: Client, account: str, namespace: str, rules: Sequence[Rule], *, cluster_wide: bool) -> None:
+    prefix, place = ("Cluster", None) if cluster_wide else ("", namespace)
+    role = {**_named(f"{account}-"), "rules": list(rules)}
+    name = _made(client.create(_rbac(f"{prefix}Role"), role, place))["metadata"]["name"]
+    subject = {"kind": "ServiceAccount", "name": account, "namespace": namespace}
+    reference = {"apiGroup": _RBAC, "kind": f"{prefix}Role", "name": name}
+    binding = {**_named(f"{account}-"), "roleRef": reference, "subjects": [subject]}
+    _made(client.create(_rbac(f"{prefix}RoleBinding"), binding, place))
+
+
+def _rbac(kind: str) -> Resource:
+    return Resource(_RBAC, "v1", f"{kind.lower()}s")
+
+
+def _in_force(bearer: Client, namespace: str, rules: Sequence[Rule]) -> bool:
+    """The authorizer follows roles by a watch: ask it what it knows."""
+    answer = bearer.create(_REVIEWS, {"spec": {"namespace": namespace}})
+    known = answer.body.get("status", {}).get("resourceRules", [])
+    wanted = [rule for rule in rules if "nonResourceURLs" not in rule]
+    return all(any(_equal(rule, other) for other in known) for rule in wanted)
+
+
+def _equal(rule: Rule, other: Mapping[str, Any]) -> bool:
+    parts = ("apiGroups", "resources", "verbs", "resourceNames")
+    return all(sorted(rule.get(part, [])) == sorted(other.get(part) or []) for part in parts)
+
+
+def _is_served(client: Client, crd: Object) -> bool:
+    name, spec = crd["metadata"]["name"], crd["spec"]
+    conditions = client.get(CRDS, name).body.get("status", {}).get("conditions", [])
+    if not any(each["type"] == "Established" and each["status"] == "True" for each in conditions):
+        return False
+    resource = Resource(spec["group"], spec["versions"][0]["name"], spec["names"]["plural"])
+    return client.list(resource, limit=1).status == 200
+
+
+def _named(prefix: str) -> Object:
+    return {"metadata": {"generateName": prefix}}
+
+
+def _made(answer: Answer) -> Object:
+    assert answer.status == 201, answer.body
+    return answer.body

@@ -1,0 +1,66 @@
+"""A server process of a test session: started under a guard, awaited by condition, stopped for sure."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+_GUARD = Path(__file__).with_name("guard.py")
+_PAUSE_SECONDS = 0.05
+_LOG_TAIL = 3_000
+_STOP_SECONDS = 10
+
+
+class ServerError(Exception):
+    """A server that ended or did not get ready; the text ends with what it logged last."""
+
+
+class ServerProcess:
+    """One running server; its output goes to `log`."""
+
+    def __init__(self, name: str, command: Sequence[str], log: Path) -> None:
+        self.name, self.log = name, log
+        guarded = [sys.executable, "-I", "-S", str(_GUARD), *command]
+        with log.open("wb") as output:
+            # A session of its own: Ctrl-C in the terminal is for pytest, which then stops the servers.
+            self._guard = subprocess.Popen(
+                guarded, stdin=subprocess.PIPE, stdout=output, stderr=output, start_new_session=True
+            )
+
+    def wait_until(self, holds: Callable[[], bool], seconds: float, what: str) -> None:
+        """Ask `holds` again and again; a ServerError when the server ends, or after `seconds`."""
+        deadline = time.monotonic() + seconds
+        while not holds():
+            if self._ended_within(_PAUSE_SECONDS):
+                raise ServerError(f"{self.name} ended before {what}{self._tail()}")
+            if time.monotonic() > deadline:
+                raise ServerError(f"{self.name}: no {what} within {seconds} s{self._tail()}")
+
+    def stop(self) -> None:
+        """Kill the server; returns when it is gone."""
+        assert self._guard.stdin is not None
+        self._guard.stdin.close()
+        self._guard.wait(_STOP_SECONDS)
+
+    def _ended_within(self, seconds: float) -> bool:
+        try:
+            self._guard.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def _tail(self) -> str:
+        return f"; {self.log} ends with:\n{self.log.read_text(errors='replace')[-_LOG_TAIL:]}"
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports of 127.0.0.1 that nobody listens on now, all different."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [int(sock.getsockname()[1]) for sock in sockets]
+    for sock in sockets:
+        sock.close()
+    return ports
