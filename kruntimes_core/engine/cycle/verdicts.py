@@ -93,7 +93,8 @@ class Verdicts:
         needs = core.needs(work.profile)
         now = core.state.snapshot(run.namespace, run.runtime, core.now.wall)
         unchanged = now.pods.changed_since(outcome.mark) == []
-        moved = needs.every_change and work.version != core.state.version(run.namespace)
+        anything = needs.every_change or needs.prepare_again
+        moved = anything and work.version != core.state.version(run.namespace)
         waiting = core.waiting.park(
             work.entry, work.profile.name, outcome.prepared, needs, known_full=unchanged and not moved
         )

@@ -117,9 +117,13 @@ class Waiting:
                     self._wake_for_any_change(waiting, source)
 
     def wake_all(self, source: WakeSource) -> None:
-        """Try every waiting Run again by itself: its profile is another one now."""
+        """Try every waiting Run again by itself: its profile is another one now.
+
+        A class whose first Run is in work goes too: nobody may join it by what the former profile needed.
+        """
         for waiting in self.classes():
             self._requeue(waiting.members(), source)
+            self._drop(waiting)
 
     def wake(self, waiting: WaitingClass, source: WakeSource) -> None:
         """Offer its Pods to one class, if it still exists."""
@@ -144,9 +148,13 @@ class Waiting:
 
     def _tidy(self, waiting: WaitingClass) -> None:
         """Forget a class without Runs."""
-        if waiting.size or waiting.busy or self._classes.get(waiting.key) is not waiting:
-            return
+        if not waiting.size and not waiting.busy:
+            self._drop(waiting)
+
+    def _drop(self, waiting: WaitingClass) -> None:
         key = waiting.key
+        if self._classes.get(key) is not waiting:
+            return
         waiting.token += 1
         del self._classes[key]
         discard(self._by_pool, key[:2], key)
