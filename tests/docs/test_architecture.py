@@ -28,11 +28,6 @@ def test_what_the_engine_never_imports_is_what_is_enforced() -> None:
     assert set(re.findall(r"\w+", row[2])) - {"imports", "or"} == set(forbidden)
 
 
-def test_a_room_without_code_is_called_so() -> None:
-    for room, lives, _ in rows(MAP.section("Rooms")):
-        assert (ROOT / "kruntimes_core" / room / "__init__.py").exists() is ("no code yet" not in lives)
-
-
 def test_the_stages_are_those_of_the_engine() -> None:
     assert first_column(MAP.section("Where a Run stands")) == [stage.name for stage in Stage]
 
