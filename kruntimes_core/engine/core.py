@@ -23,6 +23,8 @@ from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.model.run import Run
 
 _MAX_RETRY_DELAY_SECONDS = 60.0
+# As many bring a nanosecond, the shortest backoff, past the longest delay; an attempt has no bound.
+_MAX_DOUBLINGS = 36
 
 
 class Core:
@@ -135,7 +137,7 @@ class Core:
             return 0
         about = (seen.run.attempt, seen.stopped_at)
         if entry.delay_for != about:
-            doublings = min(seen.run.attempt - 2, 16)
+            doublings = min(seen.run.attempt - 2, _MAX_DOUBLINGS)
             delay = min(seen.backoff_seconds * 2**doublings, _MAX_RETRY_DELAY_SECONDS)
             left = (seen.stopped_at - self.now.wall).total_seconds() + delay
             entry.delay_for = about
