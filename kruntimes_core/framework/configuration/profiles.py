@@ -27,6 +27,9 @@ from kruntimes_core.framework.loading.failures import LoadError
 from kruntimes_core.framework.loading.manager import create_manager
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 
+# What pydantic says of an argument that is not there, or should not be, as the rest of a sentence.
+_PROBLEMS = {"missing": "is required: add it", "extra_forbidden": "unknown argument: correct or remove it"}
+
 
 @dataclass(frozen=True, slots=True)
 class Profiles:
@@ -97,8 +100,7 @@ def _bad_arguments(
     error: ValidationError, choice: Choice, plan: ProfilePlan, origin: Origin
 ) -> ConfigurationError:
     details = error.errors(include_url=False)[0]
-    missing = details["type"] == "missing"
-    problem = "is required: add it" if missing else worded(details["msg"], details["input"])
+    problem = _PROBLEMS.get(details["type"]) or worded(details["msg"], details["input"])
     if choice.path is not None:
         return origin.error((*choice.path, "arguments", *details["loc"]), problem)
     where = dotted(("arguments", *details["loc"]))
