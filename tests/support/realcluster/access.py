@@ -93,7 +93,7 @@ def _equal(rule: Rule, other: Mapping[str, Any]) -> bool:
 
 def _is_served(client: Client, crd: Object) -> bool:
     name, spec = crd["metadata"]["name"], crd["spec"]
-    conditions = client.get(CRDS, name).body.get("status", {}).get("conditions", [])
+    conditions = client.get(CRDS, name).body.get("status", {}).get("conditions") or []
     if not any(each["type"] == "Established" and each["status"] == "True" for each in conditions):
         return False
     resource = Resource(spec["group"], spec["versions"][0]["name"], spec["names"]["plural"])

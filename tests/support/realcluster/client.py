@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
 from pathlib import Path
@@ -110,7 +110,7 @@ class Client:
 
     def watch(
         self, resource: Resource, namespace: str | None = None, *, seconds: int = 10, **query: str | int
-    ) -> Iterator[Object]:
+    ) -> Generator[Object, None, None]:
         """Watch events until the server ends the watch after `seconds`; closing the iterator ends it too.
 
         A refused watch gives its Status as one event of type `REFUSED`.
