@@ -15,6 +15,7 @@ from kruntimes_core.engine.cycle.cycle import Cycle
 from kruntimes_core.engine.cycle.work import Result, Work
 from kruntimes_core.engine.instant import Now
 from kruntimes_core.engine.intake import Intake
+from kruntimes_core.engine.queueing.order import by_arrival
 from kruntimes_core.engine.record.journal import Journal
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.settings import Settings
@@ -175,14 +176,24 @@ class Engine:
     def reload(self, profiles: Profiles, now: Now) -> None:
         """Decide by other profiles from now on: every waiting Run is tried again."""
         core = self._begin(now)
+        former = core.queue_plugin
         core.use(profiles)
         core.waiting.wake_all(WakeSource.RELOAD)
-        for entry in core.runs:
-            if entry.stage in (Stage.WORKING, Stage.KEYING):
-                entry.keyed_for = None
-                core.enqueue(entry, WakeSource.RELOAD)
+        if core.queue_plugin is not former:
+            self._forget_keys()
+        for entry in sorted(core.runs, key=lambda entry: entry.arrival):
+            if entry.stage in (Stage.QUEUED, Stage.WORKING, Stage.KEYING):
+                source = WakeSource.RELOAD if entry.stage is Stage.WORKING else None
+                entry.leave()
+                core.enqueue(entry, source)
 
     # Inside
+
+    def _forget_keys(self) -> None:
+        self._cycle.forget_keys()
+        for entry in self._core.runs:
+            entry.keyed_for = None
+            entry.order = by_arrival(entry.arrival)
 
     def _begin(self, now: Now) -> Core:
         self._core.now = now

@@ -154,7 +154,15 @@ class Cycle:
         if isinstance(result, Broken):
             self._commit.broken(work, result.error)
             return
-        self._last_key = result
-        work.entry.order = by_key(result, work.entry.arrival)
-        self._core.keyed(work.entry)
-        self._core.enqueue(work.entry, None)
+        entry, run = work.entry, work.run
+        entry.leave()
+        # Labels that changed meanwhile are another question: it is asked next.
+        if (entry.run.attempt, entry.run.labels) == (run.attempt, run.labels):
+            self._last_key = result
+            entry.order = by_key(result, entry.arrival)
+            self._core.keyed(entry)
+        self._core.enqueue(entry, None)
+
+    def forget_keys(self) -> None:
+        """Another plugin orders the queue from now on; its keys say nothing about the former's."""
+        self._last_key = self._commit.greatest_key = None
