@@ -75,7 +75,9 @@ class Engine:
         core = self._core
         return {
             "runs": len(core.runs),
+            "queue": len(core.queue),
             "timers": len(core.timers),
+            "claims": len(core.state.claims),
             "waiting": len(core.waiting),
             "classes": len(core.waiting.classes()),
         }

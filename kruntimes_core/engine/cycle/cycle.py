@@ -55,7 +55,8 @@ class Cycle:
 
     def sweep(self) -> None:
         """Let every class be looked at once, between other work: a lost wakeup ends here."""
-        self._sweeping.extend(w for w in self._core.waiting.classes() if not w.awake and not w.busy)
+        if self._core.leading:
+            self._sweeping.extend(w for w in self._core.waiting.classes() if not w.awake and not w.busy)
 
     def _take_key(self) -> KeyWork | None:
         core, plugin = self._core, self._core.queue_plugin

@@ -11,6 +11,8 @@ from kruntimes_core.engine.runs import Order, RunEntry, Stage
 if TYPE_CHECKING:
     from kruntimes_core.engine.queueing.classes import WaitingClass
 
+_CLEANED_EVERY = 1024
+
 
 @dataclass(order=True, slots=True)
 class _Item:
@@ -59,6 +61,16 @@ class Queue:
             return target
         return None
 
+    def __len__(self) -> int:
+        return len(self._heap)
+
     def _push(self, order: Order, target: RunEntry | WaitingClass, token: int) -> None:
         self._number += 1
         heapq.heappush(self._heap, _Item(order, self._number, target, token))
+        if self._number % _CLEANED_EVERY == 0:
+            self._drop_void()
+
+    def _drop_void(self) -> None:
+        """Where nothing is popped, as in a standby, Runs that are gone must not stay for ever."""
+        self._heap = [item for item in self._heap if item.token == item.target.token]
+        heapq.heapify(self._heap)

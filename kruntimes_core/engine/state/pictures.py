@@ -35,14 +35,12 @@ class Picture:
     targets: Targets = field(default_factory=Targets)
     workspaces: Map[str, Workspace] = field(default_factory=Map)
     pods: dict[str, Pods] = field(default_factory=dict)
+    no_pods: Pods = field(default_factory=Pods)
     version: int = 0
 
     def of_runtime(self, runtime: str) -> Pods:
-        """The Pods of one Runtime."""
-        pods = self.pods.get(runtime)
-        if pods is None:
-            pods = self.pods[runtime] = Pods()
-        return pods
+        """The Pods of one Runtime. Whatever Runtimes the Runs name, those without Pods share one object."""
+        return self.pods.get(runtime, self.no_pods)
 
 
 class Pictures:

@@ -17,8 +17,8 @@ class State:
 
     def __init__(self, changes: Changes, heartbeat_staleness: int) -> None:
         self._pictures = Pictures(changes)
-        self._claims = Claims()
-        self.pods = PodTable(self._pictures, self._claims, heartbeat_staleness)
+        self.claims = Claims()
+        self.pods = PodTable(self._pictures, self.claims, heartbeat_staleness)
         self.workspaces = WorkspaceTable(self._pictures)
 
     def snapshot(self, namespace: str, runtime: str, wall: datetime) -> Snapshot:
@@ -35,10 +35,10 @@ class State:
 
     def claim_of(self, run: RunKey) -> Claim | None:
         """What a Run holds."""
-        return self._claims.of(run)
+        return self.claims.of(run)
 
     def claim(self, run: RunKey, claim: Claim | None) -> None:
         """Set what a Run holds: as observed, as assumed, or nothing."""
-        for changed, sign in self._claims.replace(run, claim):
+        for changed, sign in self.claims.replace(run, claim):
             self.pods.load_changed(changed)
             self._pictures.change_targets(changed.namespace, changed.labels, sign)
