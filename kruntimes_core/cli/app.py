@@ -15,6 +15,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
     lazy={
         "plan": "kruntimes_core.cli.plan.command:plan",
         "plugins": "kruntimes_core.cli.plugins.command:plugins",
+        "scheduler": "kruntimes_core.cli.scheduler.command:scheduler",
         "version": "kruntimes_core.cli.version:version",
     },
     context_settings=_SETTINGS,

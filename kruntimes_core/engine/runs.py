@@ -47,6 +47,8 @@ class RunEntry:
 
     observation: RunObservation
     arrival: int = 0
+    since: int = 0
+    """When it became Pending, or was first seen so, in ticks: for the time that a Run queues."""
     order: Order = ()
     keyed_for: tuple[object, ...] | None = None
     """What the queue key was asked for: attempt and labels."""

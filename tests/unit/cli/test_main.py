@@ -32,7 +32,7 @@ def test_help_is_an_answer(arguments: list[str], capsys: pytest.CaptureFixture[s
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     main([])
     listed = capsys.readouterr().out.partition("Commands:")[2]
-    assert [line.split()[0] for line in listed.strip().splitlines()] == ["plan", "plugins", "version"]
+    assert [line.split()[0] for line in listed.strip().splitlines()] == ["plan", "plugins", "scheduler", "version"]
 
 
 @pytest.mark.parametrize(

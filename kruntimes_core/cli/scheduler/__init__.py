@@ -1,0 +1,1 @@
+"""`kruntimes scheduler` runs the host."""

@@ -1,0 +1,38 @@
+"""Options as Go programs take them, so that manifests written for the reference scheduler still work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import click
+
+_TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
+_FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
+
+
+class GoBoolean("click.ParamType[bool]"):
+    """A truth value as Go reads it; an option without a value means true."""
+
+    name = "true|false"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> bool:
+        """The value, or a usage error."""
+        if isinstance(value, bool):
+            return value
+        if value not in _TRUE | _FALSE:
+            self.fail(f"{value!r} is no truth value: write true or false", param, ctx)
+        return value in _TRUE
+
+
+class GoCommand(click.Command):
+    """A command whose long options may have one dash: `-leader-elect`, `-leader-elect=true`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, with the second dash where Go needs none."""
+        return super().parse_args(ctx, list(self._dashed(args)))
+
+    def _dashed(self, args: Iterable[str]) -> Iterator[str]:
+        known = {name for param in self.params for name in param.opts if name.startswith("--")}
+        for argument in args:
+            option = f"-{argument.partition('=')[0]}"
+            yield f"-{argument}" if option in known else argument

@@ -1,0 +1,21 @@
+"""What `kruntimes scheduler` was asked, as the command line said it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulerOptions:
+    """The options of one call."""
+
+    leader_elect: bool = False
+    metrics_bind_address: str = ":8080"
+    health_probe_bind_address: str = ":8081"
+    config: str | None = None
+    kubeconfig: str | None = None
+    context: str | None = None
+    namespaces: tuple[str, ...] = ()
+    """Empty: all namespaces."""
+    verbosity: int = 0
+    log_format: str = "text"

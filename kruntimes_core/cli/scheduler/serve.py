@@ -1,0 +1,118 @@
+"""From the options of `kruntimes scheduler` to a host that runs until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from random import Random
+
+from kruntimes_core import __version__
+from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.scheduler.memory import rest_memory
+from kruntimes_core.cli.scheduler.options import SchedulerOptions
+from kruntimes_core.cluster.clock import SystemClock
+from kruntimes_core.cluster.connection.opening import connect, try_connection
+from kruntimes_core.cluster.host.host import Host
+from kruntimes_core.cluster.host.leadership import Always
+from kruntimes_core.cluster.observing.addresses import Address, parse_address
+from kruntimes_core.cluster.observing.endpoints import Endpoints
+from kruntimes_core.cluster.observing.log import Format, Log
+from kruntimes_core.cluster.planning.worker import WorkerPlanner
+from kruntimes_core.cluster.transport.http import HttpTransport
+from kruntimes_core.engine.settings import Settings
+from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, configuration_from
+from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.model.errors import InputError
+
+_IN_FLIGHT = 32
+_STREAMS_A_NAMESPACE = 3
+_SPARE_CONNECTIONS = 4
+
+
+def serve(options: SchedulerOptions) -> Exit:
+    """Run the scheduler. Raises `InputError` for whatever keeps it from starting."""
+    if options.leader_elect:
+        raise InputError(
+            "--leader-elect=true: this version has no election: run one replica with --leader-elect=false"
+        )
+    probes = parse_address(options.health_probe_bind_address, "--health-probe-bind-address")
+    metrics = parse_address(options.metrics_bind_address, "--metrics-bind-address")
+    configuration = configuration_from(options.config)
+    profiles = build_profiles(configuration, Catalog())
+    asyncio.run(_serve(options, configuration, profiles, probes, metrics))
+    return Exit.DONE
+
+
+async def _serve(
+    options: SchedulerOptions,
+    configuration: Configuration,
+    profiles: Profiles,
+    probes: Address | None,
+    metrics: Address | None,
+) -> None:
+    clock = SystemClock()
+    log = Log(sys.stderr, clock, options.verbosity, Format(options.log_format))
+    connection = await connect(options.kubeconfig, options.context, os.environ, clock)
+    streams = _STREAMS_A_NAMESPACE * max(len(options.namespaces), 1)
+    async with HttpTransport(
+        connection,
+        user_agent=f"kruntimes-scheduler/{__version__}",
+        connections=_IN_FLIGHT + streams + _SPARE_CONNECTIONS,
+    ) as transport:
+        await try_connection(transport, connection, clock)
+        host = Host(
+            profiles=profiles,
+            settings=Settings.of(configuration),
+            transport=transport,
+            clock=clock,
+            random=Random(),  # noqa: S311 - for jitter
+            planner=WorkerPlanner(log),
+            leadership=Always(),
+            log=log,
+            namespaces=options.namespaces or None,
+            in_flight=_IN_FLIGHT,
+        )
+        log.info("started", version=__version__, server=connection.server, origin=connection.origin)
+        await _run(
+            host,
+            Endpoints(alive=host.alive, ready=host.ready, metrics=host.metrics.exposition),
+            probes,
+            metrics,
+            log,
+        )
+        log.info("stopped")
+
+
+async def _run(
+    host: Host, endpoints: Endpoints, probes: Address | None, metrics: Address | None, log: Log
+) -> None:
+    try:
+        await endpoints.open(probes, metrics)
+        for what, (name, port) in sorted(endpoints.listening.items()):
+            log.info("listening", endpoint=what, address=f"{name}:{port}")
+        _stop_on_signals(host, log)
+        memory = asyncio.create_task(rest_memory(host))
+        try:
+            await host.run()
+        finally:
+            memory.cancel()
+    finally:
+        await endpoints.close()
+
+
+def _stop_on_signals(host: Host, log: Log) -> None:
+    """The first SIGTERM or SIGINT stops cleanly, the second ends the process where it stands."""
+    loop = asyncio.get_running_loop()
+    asked: list[signal.Signals] = []
+
+    def stop(number: signal.Signals) -> None:
+        if asked:
+            os._exit(128 + number)
+        asked.append(number)
+        log.info("stopping", signal=number.name)
+        host.stop()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop, number)

@@ -1,0 +1,160 @@
+"""The connection that a kubeconfig describes, read by the official client: it knows all ways to log in.
+
+Importing that client takes most of a second and 54 MB, so it is imported when a connection opens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.connection.connection import Connection
+from kruntimes_core.cluster.connection.proxies import choose_proxy
+from kruntimes_core.cluster.connection.tls import client_context
+from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.model.errors import InputError
+
+_DEFAULT = "~/.kube/config"
+_LOOK_TICKS = 30 * SECOND
+_RENEW_TICKS = 5 * SECOND
+"""How often credentials are read anew at most, however often they are refused."""
+_PLUGIN_SECONDS = 60.0
+"""How long a program that fetches credentials may take."""
+
+
+class KubeconfigCredentials:
+    """The bearer token or password of a context, refreshed before it expires and when it is refused."""
+
+    def __init__(self, paths: str, context: str | None, clock: Clock) -> None:
+        self._paths = paths
+        self._context = context
+        self._clock = clock
+        self._loader: Any = None
+        self._looked_at = self._read_at = 0
+        self._lock = asyncio.Lock()
+        self.configuration: Any = None
+        """The official client's configuration, after `load`."""
+
+    async def load(self) -> Mapping[str, Any]:
+        """Read everything; returns the context. Raises `InputError`."""
+        from kubernetes.aio.client import Configuration
+        from kubernetes.aio.config import ConfigException, load_kube_config
+
+        configuration = Configuration()
+        load: Any = load_kube_config
+        self._read_at = self._looked_at = self._clock.now().ticks
+        with _complaints() as complaints:
+            try:
+                async with asyncio.timeout(_PLUGIN_SECONDS):
+                    self._loader = await load(
+                        config_file=self._paths,
+                        context=self._context,
+                        client_configuration=configuration,
+                        persist_config=False,
+                    )
+            except TimeoutError as error:
+                raise self._unusable(f"no credentials after {_PLUGIN_SECONDS:g} s") from error
+            except (ConfigException, OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+                raise self._unusable(str(error) or type(error).__name__) from error
+        if complaints:
+            raise self._unusable("; ".join(complaints))
+        self.configuration = configuration
+        context: Mapping[str, Any] = self._loader.current_context
+        return context
+
+    async def authorization(self) -> str | None:
+        """The header as it is valid now."""
+        now = self._clock.now().ticks
+        if getattr(self._loader, "exec_plugin_expiry", None) and now - self._looked_at >= _LOOK_TICKS:
+            self._looked_at = now
+            # Does nothing before the token is about to expire; the plugin's failure leaves the old one.
+            await self._loader.load_from_exec_plugin()
+            self.configuration.api_key["BearerToken"] = self._loader.token
+        token = self.configuration.api_key.get("BearerToken")
+        return str(token) if token else None
+
+    async def renew(self) -> None:
+        """Log in again; what cannot be read leaves what is known."""
+        async with self._lock:
+            if self._clock.now().ticks - self._read_at < _RENEW_TICKS:
+                return
+            try:
+                await self.load()
+            except InputError as error:
+                logging.getLogger(__name__).debug("credentials were not renewed: %s", error)
+
+    def _unusable(self, problem: str) -> InputError:
+        where = f"context {self._context} of " if self._context else ""
+        return InputError(f"kubeconfig: {where}{self._paths} cannot be used: {problem}")
+
+
+async def connect_by_kubeconfig(
+    path: str | None, context: str | None, environment: Mapping[str, str], clock: Clock
+) -> Connection:
+    """The connection of a context. path: `--kubeconfig`, else $KUBECONFIG, else ~/.kube/config.
+
+    context: None for the current one. Raises `InputError`.
+    """
+    paths = _existing(path, environment)
+    credentials = KubeconfigCredentials(paths, context, clock)
+    chosen = await credentials.load()
+    found = credentials.configuration
+    origin = f"context {chosen['name']} of {paths}"
+    server = str(found.host)
+    secure = server.startswith("https://")
+    return Connection(
+        server=server,
+        credentials=credentials,
+        tls=client_context(
+            authorities=found.ssl_ca_cert,
+            certificate=found.cert_file,
+            key=found.key_file,
+            verified=bool(found.verify_ssl),
+            origin=origin,
+        )
+        if secure
+        else None,
+        server_name=found.tls_server_name,
+        proxy=choose_proxy(server, environment, found.proxy),
+        origin=origin,
+        namespace=chosen["context"].get("namespace"),
+    )
+
+
+def _existing(path: str | None, environment: Mapping[str, str]) -> str:
+    """The kubeconfig files that are there, joined as $KUBECONFIG is. Raises `InputError` for none."""
+    if path is not None:
+        if not Path(path).expanduser().is_file():
+            raise InputError(f"--kubeconfig {path}: no such file: name a kubeconfig")
+        return str(Path(path).expanduser())
+    named = environment.get("KUBECONFIG", "")
+    paths = [str(Path(one).expanduser()) for one in (named or _DEFAULT).split(":") if one]
+    found = [one for one in paths if Path(one).is_file()]
+    if not found:
+        tried = named or _DEFAULT
+        raise InputError(
+            f"no cluster: this is no Pod and there is no kubeconfig at {tried}: give --kubeconfig FILE"
+        )
+    return ":".join(found)
+
+
+@contextmanager
+def _complaints() -> Iterator[list[str]]:
+    """What the official client says only to its log: that a program for credentials failed."""
+    said: list[str] = []
+
+    class Collector(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            said.append(" ".join(record.getMessage().split()))
+
+    logger, handler = logging.getLogger("kubernetes"), Collector(logging.ERROR)
+    logger.addHandler(handler)
+    try:
+        yield said
+    finally:
+        logger.removeHandler(handler)

@@ -1,0 +1,53 @@
+"""Choosing a connection and trying it, so that a start that cannot work ends at once with one line."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.connection.connection import Connection
+from kruntimes_core.cluster.connection.incluster import connect_in_cluster, in_cluster
+from kruntimes_core.cluster.connection.kubeconfig import connect_by_kubeconfig
+from kruntimes_core.cluster.transport.protocol import Call, Response, Transport, TransportError
+from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.model.errors import InputError
+
+_CALL_SECONDS = 5.0
+_PAUSE_SECONDS = 0.5
+
+
+async def connect(
+    kubeconfig: str | None, context: str | None, environment: Mapping[str, str], clock: Clock
+) -> Connection:
+    """The connection that options and environment mean: a kubeconfig that is named, else the Pod's own,
+    else the default kubeconfig. Raises `InputError`.
+    """
+    if kubeconfig is None and context is None and in_cluster(environment):
+        return connect_in_cluster(environment, clock)
+    return await connect_by_kubeconfig(kubeconfig, context, environment, clock)
+
+
+async def try_connection(
+    transport: Transport, connection: Connection, clock: Clock, patience_seconds: float = 10.0
+) -> None:
+    """Ask the server for its version; patience: how long it may still be starting.
+
+    Raises `InputError` when it is not reached, or does not accept the credentials.
+    """
+    where = f"the API server at {connection.server} ({connection.origin})"
+    response = await _answer(transport, where, clock, patience_seconds)
+    if response.status == 401:
+        raise InputError(f"{where} does not accept the credentials: log in again, or choose another context")
+
+
+async def _answer(transport: Transport, where: str, clock: Clock, patience_seconds: float) -> Response:
+    given_up_at = clock.now().ticks + round(patience_seconds * SECOND)
+    call = Call(method="GET", path="/version", timeout_seconds=_CALL_SECONDS)
+    while True:
+        try:
+            return await transport.request(call)
+        except TransportError as error:
+            if error.lasting or clock.now().ticks >= given_up_at:
+                raise InputError(f"cannot reach {where}: {error}") from error
+        await asyncio.sleep(_PAUSE_SECONDS)

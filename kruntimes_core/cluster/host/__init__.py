@@ -1,0 +1,1 @@
+"""One scheduler host: watches, planner and writer around one engine."""

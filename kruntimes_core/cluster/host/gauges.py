@@ -1,0 +1,81 @@
+"""The metrics that tell how the parts of a host are doing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.observing.metrics import Metrics, Samples, counted
+from kruntimes_core.cluster.planning.protocol import Planner
+from kruntimes_core.cluster.watching.reflector import Reflector
+from kruntimes_core.cluster.writing.writer import Writer
+from kruntimes_core.engine.binding.requests import Applied, Found, InDoubt, NotFound, Refused, WriteKind
+from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.framework.configuration import Profiles
+
+_READ_OUTCOMES = (Found, NotFound, InDoubt)
+_WRITE_OUTCOMES = (Applied, Refused, InDoubt)
+
+
+def show_host(
+    metrics: Metrics,
+    profiles: Profiles,
+    reflectors: Sequence[Reflector],
+    writer: Writer,
+    planner: Planner,
+    clock: Clock,
+) -> None:
+    """Add them; every series stands from the beginning."""
+    requests: Samples = {
+        (kind, outcome.__name__): 0.0
+        for kinds, outcomes in (
+            ([kind.value for kind in WriteKind], _WRITE_OUTCOMES),
+            (["read"], _READ_OUTCOMES),
+        )
+        for kind in kinds
+        for outcome in outcomes
+    }
+    plugins: Samples = {(one.name,): 0.0 for profile in profiles.all for one in profile.plugins}
+    metrics.counter(
+        "requests",
+        "Requests for single Runs, by what they were for and what came of them.",
+        ("request", "outcome"),
+        lambda: {**requests, **counted(writer.outcomes)},
+    )
+    metrics.gauge("requests_in_flight", "Requests without an answer.", (), lambda: {(): writer.in_flight})
+    metrics.gauge(
+        "planner_stuck_calls",
+        "Calls that were abandoned and have not returned, by plugin.",
+        ("plugin",),
+        lambda: {**plugins, **{(name,): number for name, number in planner.stuck.items()}},
+    )
+    metrics.gauge(
+        "watch_event_age_seconds",
+        "Seconds since the API server was last heard on a watch; the oldest of each resource.",
+        ("resource",),
+        lambda: _ages(reflectors, clock),
+    )
+    metrics.gauge(
+        "watch_following",
+        "Whether a resource is listed and watched, in every namespace that is followed.",
+        ("resource",),
+        lambda: _following(reflectors),
+    )
+
+
+def _ages(reflectors: Sequence[Reflector], clock: Clock) -> Samples:
+    now = clock.now().ticks
+    ages: dict[tuple[str, ...], float] = {}
+    for reflector in reflectors:
+        if reflector.heard_at is not None:
+            resource = (reflector.feed.resource.plural,)
+            ages[resource] = max(ages.get(resource, 0.0), (now - reflector.heard_at) / SECOND)
+    return ages
+
+
+def _following(reflectors: Sequence[Reflector]) -> Samples:
+    following: dict[tuple[str, ...], float] = {}
+    for reflector in reflectors:
+        resource = (reflector.feed.resource.plural,)
+        following[resource] = min(following.get(resource, 1.0), float(reflector.following))
+    return following

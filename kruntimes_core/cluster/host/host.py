@@ -1,0 +1,249 @@
+"""The loop that joins all: events in, plans and requests out, and what came of them back in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from random import Random
+
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.host.gauges import show_host
+from kruntimes_core.cluster.host.leadership import Leadership
+from kruntimes_core.cluster.observing.checks import Check
+from kruntimes_core.cluster.observing.log import Level, Log
+from kruntimes_core.cluster.observing.metrics import Metrics
+from kruntimes_core.cluster.planning.protocol import Planner
+from kruntimes_core.cluster.slices import Slices
+from kruntimes_core.cluster.transport.protocol import Transport
+from kruntimes_core.cluster.watching.feed import feeds
+from kruntimes_core.cluster.watching.reflector import Reflector
+from kruntimes_core.cluster.writing.writer import Writer
+from kruntimes_core.engine import events
+from kruntimes_core.engine.binding.requests import Applied, ReadAnswer, Request, Write, WriteAnswer, WriteKind
+from kruntimes_core.engine.cycle.work import PlanWork, Result, Work
+from kruntimes_core.engine.engine import Engine
+from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.engine.record.decision import Decision
+from kruntimes_core.engine.settings import Settings
+from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.model.decode import Decoder
+
+# Timers of the loop stand still while the machine is suspended; the engine's clock does not. So the
+# engine is looked at once a second, whatever the timers say.
+_LONGEST_REST_SECONDS = 1.0
+_FATAL_STUCK_CALLS = 3
+_SETTLE_SECONDS = 10.0
+"""How long a clean stop may take: the limit of a request, and a plugin's last calls."""
+
+
+class Host:
+    """Places Runs until it is stopped. Everything that it needs of the world is an argument."""
+
+    def __init__(
+        self,
+        *,
+        profiles: Profiles,
+        settings: Settings,
+        transport: Transport,
+        clock: Clock,
+        random: Random,
+        planner: Planner,
+        leadership: Leadership,
+        log: Log,
+        namespaces: Sequence[str] | None = None,
+        in_flight: int = 32,
+    ) -> None:
+        """namespaces: those that are followed, with rights in them alone; None for all.
+
+        in_flight: writes and reads at a time.
+        """
+        decoder = Decoder()
+        self.engine = Engine(profiles, settings, clock.now())
+        self.metrics = Metrics(self.engine.tally, profiles)
+        self.reflectors = [
+            Reflector(
+                transport=transport,
+                feed=feed,
+                clock=clock,
+                random=random,
+                log=log,
+                tell=self._observe,
+                changed=self._reconsider,
+            )
+            for feed in feeds(decoder, namespaces)
+        ]
+        self.writer = Writer(
+            engine=self.engine,
+            transport=transport,
+            clock=clock,
+            decoder=decoder,
+            log=log,
+            answered=self._answered,
+            in_flight=in_flight,
+        )
+        self.planner = planner
+        self._clock = clock
+        self._log = log
+        self._leadership = leadership
+        self._slices = Slices(clock)
+        self._stirred = asyncio.Event()
+        self._deciding = False
+        self._stopping = False
+        show_host(self.metrics, profiles, self.reflectors, self.writer, planner, clock)
+        if log.speaks(Level.DEBUG):
+            self.engine.journal.listener = self._decided
+
+    # Life
+
+    async def run(self) -> None:
+        """Follow, decide and write until `stop`; then no new cycle, and what is in flight settles.
+
+        A defect in any part ends the host: nothing goes on half.
+        """
+        async with asyncio.TaskGroup() as group:
+            self.writer.spawn = group.create_task
+            followers = [group.create_task(reflector.run()) for reflector in self.reflectors]
+            followers.append(group.create_task(self._leadership.campaign(self._reconsider)))
+            await self._pump()
+            await self._settle()
+            for follower in followers:
+                follower.cancel()
+        self.planner.close()
+
+    def stop(self) -> None:
+        """Begin a clean stop."""
+        self._stopping = True
+        self._reconsider()
+        self._stirred.set()
+
+    @property
+    def deciding(self) -> bool:
+        """Whether Runs are placed now."""
+        return self._deciding
+
+    # Probes
+
+    def alive(self) -> list[Check]:
+        """What a restart would mend."""
+        stuck = sum(self.planner.stuck.values())
+        why = f"{stuck} calls of plugins do not return" if stuck >= _FATAL_STUCK_CALLS else ""
+        return [Check("planner", why)]
+
+    def ready(self) -> list[Check]:
+        """What keeps Runs from being placed, or from being placed by what is true now."""
+        names = ", ".join(sorted(self.planner.stuck))
+        return [
+            *(Check(one.feed.title.replace(" ", "-"), one.problem or "") for one in self.reflectors),
+            Check("planner", f"calls of {names} do not return" if names else ""),
+            Check("shutdown", "the scheduler is stopping" if self._stopping else ""),
+        ]
+
+    # The pump
+
+    async def _pump(self) -> None:
+        while not self._stopping:
+            if self._work():
+                await asyncio.sleep(0)
+            else:
+                await self._rest(_LONGEST_REST_SECONDS)
+
+    def _work(self) -> bool:
+        """Do what is due, for one slice; whether there is more."""
+        self._slices.restart()
+        while self._step():
+            if self._slices.over:
+                return True
+        return False
+
+    def _step(self) -> bool:
+        now = self._clock.now()
+        wake_at = self.engine.wake_at
+        if wake_at is not None and wake_at <= now.ticks:
+            self.engine.tick(now)
+            return True
+        planned = self._plan()
+        return self.writer.send_next() or planned
+
+    def _plan(self) -> bool:
+        """Hand the next piece of work to the planner, if it takes one."""
+        if not self.planner.free:
+            return False
+        now = self._clock.now()
+        work = self.engine.take(now)
+        if work is None:
+            return False
+        self.planner.submit(work, partial(self._finished, work, now.ticks))
+        return True
+
+    async def _rest(self, seconds: float) -> None:
+        """Wait until something stirs, or the engine's next moment has come."""
+        wake_at = self.engine.wake_at
+        if wake_at is not None:
+            left = (wake_at - self._clock.now().ticks) / SECOND
+            seconds = min(max(left, 0.0), seconds)
+        timer = asyncio.get_running_loop().call_later(seconds, self._stirred.set)
+        await self._stirred.wait()
+        timer.cancel()
+        self._stirred.clear()
+
+    async def _settle(self) -> None:
+        """Let writes in flight be answered and plugins hear of reservations that ended."""
+        try:
+            async with asyncio.timeout(_SETTLE_SECONDS):
+                await self.writer.settle()
+                while self._plan() or not self.planner.free:
+                    await self._rest(_LONGEST_REST_SECONDS)
+        except TimeoutError:
+            self._log.warning("stopped before everything was settled", requests=self.writer.in_flight)
+            self.writer.abandon()
+        else:
+            await self._leadership.release()
+
+    # What comes in
+
+    def _observe(self, event: events.Event) -> None:
+        self.engine.handle(event, self._clock.now())
+        self._stirred.set()
+
+    def _finished(self, work: Work, began: int, result: Result) -> None:
+        now = self._clock.now()
+        if isinstance(work, PlanWork):
+            self.metrics.cycle_seconds.observe((now.ticks - began) / SECOND)
+        self.engine.finish(work, result, now)
+        self._stirred.set()
+
+    def _answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
+        bound = isinstance(request, Write) and request.kind is WriteKind.BIND and isinstance(answer, Applied)
+        if bound:
+            entry = self.engine.find(request.namespace, request.name)
+            if entry is not None and entry.run.uid == request.uid:
+                self.metrics.queued(self._clock.now().ticks - entry.since)
+        self._stirred.set()
+
+    def _reconsider(self) -> None:
+        """Decide only while this host leads and all that it knows is true."""
+        can_follow = all(reflector.following for reflector in self.reflectors)
+        deciding = self._leadership.leading and can_follow and not self._stopping
+        if deciding == self._deciding:
+            return
+        self._deciding = deciding
+        now = self._clock.now()
+        if deciding:
+            self.engine.lead(now)
+        else:
+            self.engine.stand_down(now)
+        self._log.info("deciding" if deciding else "not deciding")
+        self._stirred.set()
+
+    def _decided(self, decision: Decision) -> None:
+        pod = decision.pod.name if decision.pod is not None else None
+        self._log.debug(
+            "decided",
+            run=f"{decision.run.namespace}/{decision.run.name}",
+            outcome=decision.outcome,
+            reason=decision.reason,
+            pod=pod,
+            text=decision.message or None,
+            error=decision.error,
+        )

@@ -1,0 +1,83 @@
+"""Probes and metrics over HTTP. The only file that serves with aiohttp."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Awaitable, Callable, Sequence
+
+from aiohttp import web
+
+from kruntimes_core.cluster.observing.addresses import Address
+from kruntimes_core.cluster.observing.checks import Check, report
+from kruntimes_core.model.errors import InputError
+
+Checks = Callable[[], Sequence[Check]]
+Handler = Callable[[web.Request], Awaitable[web.Response]]
+_METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Endpoints:
+    """Serves `/healthz`, `/livez` and `/readyz` on one address and `/metrics` on another, or on the same."""
+
+    def __init__(self, *, alive: Checks, ready: Checks, metrics: Callable[[], bytes]) -> None:
+        """alive, ready, metrics: asked for each request."""
+        self._alive = alive
+        self._ready = ready
+        self._metrics = metrics
+        self._runners: list[web.AppRunner] = []
+        self.listening: dict[str, tuple[str, int]] = {}
+        """Where each endpoint listens in fact: `probes` and `metrics` to host and port."""
+
+    async def open(self, probes: Address | None, metrics: Address | None) -> None:
+        """Listen; None leaves an endpoint out. Raises `InputError` for an address that cannot be had."""
+        together = probes is not None and metrics is not None and _same(probes, metrics)
+        if probes is not None:
+            await self._serve(probes, {"probes", "metrics"} if together else {"probes"})
+        if metrics is not None and not together:
+            await self._serve(metrics, {"metrics"})
+
+    async def close(self) -> None:
+        """Stop to listen."""
+        for runner in self._runners:
+            await runner.cleanup()
+
+    async def _serve(self, address: Address, parts: set[str]) -> None:
+        app = web.Application()
+        if "probes" in parts:
+            app.router.add_get("/healthz", self._answer(self._alive))
+            app.router.add_get("/livez", self._answer(self._alive))
+            app.router.add_get("/readyz", self._answer(self._ready))
+        if "metrics" in parts:
+            app.router.add_get("/metrics", self._scrape)
+        runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
+        await runner.setup()
+        self._runners.append(runner)
+        site = web.TCPSite(runner, address.host, address.port)
+        try:
+            await site.start()
+        except OSError as error:
+            raise InputError(
+                f"cannot listen on {address}: {_why(error)}: choose another {address.flag}"
+            ) from error
+        host, port = runner.addresses[0][:2]
+        self.listening |= dict.fromkeys(parts, (host, port))
+
+    def _answer(self, checks: Checks) -> Handler:
+        async def answer(request: web.Request) -> web.Response:
+            found = checks()
+            status = 200 if all(check.holds for check in found) else 503
+            return web.Response(text=report(found, "verbose" in request.query), status=status)
+
+        return answer
+
+    async def _scrape(self, request: web.Request) -> web.Response:
+        return web.Response(body=self._metrics(), headers={"Content-Type": _METRICS_TYPE})
+
+
+def _same(one: Address, other: Address) -> bool:
+    return (one.host, one.port) == (other.host, other.port) and one.port != 0
+
+
+def _why(error: OSError) -> str:
+    known = {errno.EADDRINUSE: "the port is in use", errno.EACCES: "it is not allowed"}
+    return known.get(error.errno or 0, error.strerror or str(error))

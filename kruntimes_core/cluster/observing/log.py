@@ -1,0 +1,97 @@
+"""Structured log lines, as text or JSON. Whatever others wrote into them is escaped.
+
+No logging tree of the process is touched: two hosts in one process do not mix.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from enum import IntEnum, StrEnum
+from typing import TextIO
+
+from kruntimes_core.cluster.clock import Clock
+
+_PLAIN = re.compile(r"[A-Za-z0-9_.:/@+-]+", re.ASCII)
+
+
+class Level(IntEnum):
+    """How much is said: everything up to the chosen level."""
+
+    WARNING = -1
+    INFO = 0
+    DEBUG = 1
+    """One line for each decision."""
+    TRACE = 2
+    """One line for each request."""
+
+
+class Format(StrEnum):
+    """How a line looks."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Log:
+    """Writes one line for each thing that happened."""
+
+    def __init__(
+        self, out: TextIO, clock: Clock, level: int = Level.INFO, form: Format = Format.TEXT
+    ) -> None:
+        self._out = out
+        self._clock = clock
+        self._level = level
+        self._form = form
+
+    def speaks(self, level: Level) -> bool:
+        """Whether lines of this level are written: ask before collecting costly fields."""
+        return level <= self._level
+
+    def warning(self, message: str, **fields: object) -> None:
+        """Something does not work as it should."""
+        self._write(Level.WARNING, message, fields)
+
+    def info(self, message: str, **fields: object) -> None:
+        """Something that an operator wants to know."""
+        self._write(Level.INFO, message, fields)
+
+    def debug(self, message: str, **fields: object) -> None:
+        """A decision."""
+        self._write(Level.DEBUG, message, fields)
+
+    def trace(self, message: str, **fields: object) -> None:
+        """A request."""
+        self._write(Level.TRACE, message, fields)
+
+    def _write(self, level: Level, message: str, fields: dict[str, object]) -> None:
+        if not self.speaks(level):
+            return
+        moment = self._clock.now().wall.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        if self._form is Format.JSON:
+            line = json.dumps(
+                {"time": moment, "level": level.name.lower(), "message": message, **_texts(fields)}
+            )
+        else:
+            said = "".join(f" {name}={_quoted(value)}" for name, value in _texts(fields).items())
+            line = f"{moment} {level.name:<7} {_escaped(message)}{said}"
+        self._out.write(f"{line}\n")
+        self._out.flush()
+
+
+def _texts(fields: dict[str, object]) -> dict[str, object]:
+    """Numbers and truth as they are, the rest as text; without what is None."""
+    return {
+        name: value if isinstance(value, bool | int | float) else str(value)
+        for name, value in fields.items()
+        if value is not None
+    }
+
+
+def _escaped(text: str) -> str:
+    return json.dumps(text)[1:-1].replace('\\"', '"')
+
+
+def _quoted(value: object) -> str:
+    text = str(value)
+    return text if _PLAIN.fullmatch(text) else json.dumps(text)

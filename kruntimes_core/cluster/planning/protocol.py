@@ -1,0 +1,29 @@
+"""What the host needs of the place where plans run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from kruntimes_core.engine.cycle.work import Result, Work
+
+Done = Callable[[Result], None]
+"""Takes what came of a piece of work, on the thread of the loop."""
+
+
+class Planner(Protocol):
+    """Executes one piece of work at a time."""
+
+    @property
+    def free(self) -> bool:
+        """Whether it takes work now."""
+
+    @property
+    def stuck(self) -> Mapping[str, int]:
+        """Plugins in whose code a call does not return, with how many; they are asked nothing."""
+
+    def submit(self, work: Work, done: Done) -> None:
+        """Execute work and call `done` once, at once or later. Only while it is `free`."""
+
+    def close(self) -> None:
+        """Take no more work, and wait for none."""

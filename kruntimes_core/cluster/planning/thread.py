@@ -1,0 +1,75 @@
+"""A daemon thread that executes work, with answers kept for itself alone.
+
+It is a daemon because a plugin that never returns must not keep the process from ending.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Thread
+from types import FrameType
+
+from kruntimes_core.engine.cycle.work import Result, Runners, Work
+
+
+class InterruptedCallError(BaseException):
+    """Raised inside a call that took too long. No `Exception`: no plugin is to swallow it."""
+
+    def __str__(self) -> str:
+        return "interrupted: it took longer than the time limit"
+
+
+class WorkerThread:
+    """Executes one piece of work after another until it is retired or something escapes."""
+
+    def __init__(
+        self,
+        deliver: Callable[[WorkerThread, Work, Result], None],
+        ended: Callable[[WorkerThread, BaseException | None], None],
+    ) -> None:
+        """deliver, ended: called on this thread; `ended` with what escaped, once, at the very end."""
+        self._deliver = deliver
+        self._ended = ended
+        self._jobs: SimpleQueue[Work | None] = SimpleQueue()
+        self._retired = False
+        self._thread = Thread(target=self._main, name="kruntimes-planner", daemon=True)
+        self._thread.start()
+
+    def execute(self, work: Work) -> None:
+        """Execute work after what was given before."""
+        self._jobs.put(work)
+
+    def retire(self) -> None:
+        """Take no more work after the call under way."""
+        self._retired = True
+        self._jobs.put(None)
+
+    def interrupt(self) -> None:
+        """Raise `InterruptedCallError` in the call under way, as soon as it runs Python code."""
+        ident = self._thread.ident
+        if ident is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(ident), ctypes.py_object(InterruptedCallError)
+            )
+
+    @property
+    def frame(self) -> FrameType | None:
+        """The innermost frame of the call under way."""
+        return sys._current_frames().get(self._thread.ident or 0)
+
+    def _main(self) -> None:
+        escaped: BaseException | None = None
+        try:
+            self._work()
+        except BaseException as error:  # noqa: BLE001 - an interruption that came late, or a KeyboardInterrupt of a plugin
+            escaped = error
+        self._ended(self, escaped)
+
+    def _work(self) -> None:
+        runners = Runners()
+        while not self._retired and (work := self._jobs.get()) is not None:
+            result = work.execute(runners)
+            self._deliver(self, work, result)

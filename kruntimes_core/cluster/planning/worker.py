@@ -1,0 +1,181 @@
+"""Plans beside the loop, with a time limit: a plugin that hangs holds up its own Runs and nothing else.
+
+A call past the limit is interrupted; one that does not return even then is abandoned, named, and
+replaced by a fresh worker. (A call that holds the interpreter lock stops the whole process until it
+returns: no thread can help against that.)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.planning.blame import (
+    Culprit,
+    culprit_in_error,
+    culprit_in_frame,
+    failed,
+    failure,
+    plugins_of,
+)
+from kruntimes_core.cluster.planning.protocol import Done
+from kruntimes_core.cluster.planning.thread import InterruptedCallError, WorkerThread
+from kruntimes_core.engine.cycle.work import Result, UnreserveWork, Work
+from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.framework.runner import calls
+
+LIMIT_SECONDS = 5.0
+"""A plan on thousands of Pods takes milliseconds; this is for what never ends."""
+GRACE_SECONDS = 1.0
+"""How long an interrupted call may take to notice."""
+
+
+@dataclass(slots=True, eq=False)
+class _Call:
+    work: Work
+    done: Done
+    worker: WorkerThread
+    timer: asyncio.TimerHandle
+    interrupted: bool = False
+
+
+class WorkerPlanner:
+    """Executes work on a thread, one piece at a time. All methods belong to the loop's thread."""
+
+    def __init__(
+        self,
+        log: Log,
+        *,
+        limit_seconds: float = LIMIT_SECONDS,
+        grace_seconds: float = GRACE_SECONDS,
+    ) -> None:
+        """limit_seconds, grace_seconds: until a call is interrupted, and until it is given up then."""
+        self._log = log
+        self._limit = limit_seconds
+        self._grace = grace_seconds
+        self._worker: WorkerThread | None = None
+        self._call: _Call | None = None
+        self._abandoned: dict[WorkerThread, str] = {}
+        self._deferred: list[tuple[UnreserveWork, Done]] = []
+        """Unreserves for a plugin that is stuck: it gets each exactly once, when it can."""
+        self._owed: deque[tuple[UnreserveWork, Done]] = deque()
+        """The same, when it can."""
+
+    @property
+    def free(self) -> bool:
+        """Whether it takes work now."""
+        return self._call is None
+
+    @property
+    def stuck(self) -> Mapping[str, int]:
+        """Plugins in whose code calls do not return, with how many."""
+        return Counter(self._abandoned.values())
+
+    def submit(self, work: Work, done: Done) -> None:
+        """Execute work on the worker, unless it would ask a plugin that is stuck."""
+        stuck = self.stuck
+        held_up = next((one for one in plugins_of(work) if one.name in stuck), None)
+        if held_up is None:
+            self._start(work, done)
+        elif isinstance(work, UnreserveWork):
+            self._deferred.append((work, done))
+        else:
+            hook = next(iter(held_up.hooks))
+            done(failed(work, held_up.error(hook, "is not asked until an earlier call returns")))
+
+    def close(self) -> None:
+        """Take no more work; a call under way ends with the process."""
+        if self._call is not None:
+            self._call.timer.cancel()
+        if self._worker is not None:
+            self._worker.retire()
+
+    # One call
+
+    def _start(self, work: Work, done: Done) -> None:
+        loop = asyncio.get_running_loop()
+        if self._worker is None:
+            self._worker = self._fresh(loop)
+        timer = loop.call_later(self._limit, self._overdue)
+        self._call = _Call(work, done, self._worker, timer)
+        self._worker.execute(work)
+
+    def _fresh(self, loop: asyncio.AbstractEventLoop) -> WorkerThread:
+        def tell(what: Callable[..., None], *arguments: object) -> None:
+            # Once the loop is closed nobody waits for the answer any more.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(what, *arguments)
+
+        return WorkerThread(
+            lambda worker, work, result: tell(self._delivered, worker, work, result),
+            lambda worker, error: tell(self._ended, worker, error),
+        )
+
+    def _overdue(self) -> None:
+        call = self._call
+        if call is not None:
+            call.interrupted = True
+            call.worker.interrupt()
+            call.timer = asyncio.get_running_loop().call_later(self._grace, self._abandon)
+
+    def _abandon(self) -> None:
+        call = self._call
+        if call is None:
+            return
+        culprit = culprit_in_frame(call.worker.frame, call.work)
+        error = failure(culprit, f"did not return within {self._limit:g} s: the call is abandoned")
+        self._abandoned[call.worker] = error.plugin
+        self._log.warning("abandoned a call", plugin=error.plugin, origin=error.origin, hook=error.hook)
+        self._finish(call, failed(call.work, error))
+
+    def _finish(self, call: _Call, result: Result) -> None:
+        call.timer.cancel()
+        self._call = None
+        if call.interrupted:
+            # It may be half-way through anything, and the interruption may still come.
+            call.worker.retire()
+            self._worker = None
+        call.done(result)
+        self._pay()
+
+    # From the worker
+
+    def _delivered(self, worker: WorkerThread, work: Work, result: Result) -> None:
+        if self._call is not None and self._call.work is work:
+            self._finish(self._call, result)
+
+    def _ended(self, worker: WorkerThread, error: BaseException | None) -> None:
+        call = self._call
+        if worker is self._worker:
+            self._worker = None
+        if call is not None and call.worker is worker:
+            self._finish(call, failed(call.work, self._escaped(error, call.work)))
+        if worker in self._abandoned:
+            plugin = self._abandoned.pop(worker)
+            self._log.info("an abandoned call returned", plugin=plugin)
+            self._resume()
+
+    def _escaped(self, error: BaseException | None, work: Work) -> PluginError:
+        """Something came out of a call that nothing may come out of."""
+        culprit: Culprit | None = culprit_in_error(error, work) if error is not None else None
+        problem = calls.describe(error) if error is not None else "the worker ended"
+        if culprit is None and not isinstance(error, InterruptedCallError):
+            self._log.warning("a plan ended with a defect of the host", error=problem)
+        return failure(culprit, problem)
+
+    def _resume(self) -> None:
+        stuck = self.stuck
+        late, self._deferred = self._deferred, []
+        for work, done in late:
+            waiting = self._deferred if work.due.plugin.name in stuck else self._owed
+            waiting.append((work, done))
+        self._pay()
+
+    def _pay(self) -> None:
+        """Ask the next unreserve that had to wait, if nothing else is under way."""
+        if self._owed and self.free:
+            self.submit(*self._owed.popleft())

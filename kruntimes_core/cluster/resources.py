@@ -1,0 +1,42 @@
+"""The three resources that the scheduler reads, and where the API server serves them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kruntimes_core.cluster.transport.protocol import Query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """One resource of the API (API contract)."""
+
+    plural: str
+    group: str = ""
+    version: str = "v1"
+    selector: Query = ()
+    """Query parameters that leave out what is nobody's business here."""
+    optional: bool = False
+    """A server that does not serve it has none of them."""
+
+    def path(self, namespace: str | None = None, name: str | None = None, subresource: str = "") -> str:
+        """The path of the collection (namespace None: of all namespaces), or of one object."""
+        parts = ["/apis", self.group] if self.group else ["/api"]
+        parts.append(self.version)
+        if namespace is not None:
+            parts += ["namespaces", namespace]
+        parts.append(self.plural)
+        parts += [part for part in (name, subresource) if part]
+        return "/".join(parts)
+
+    @property
+    def title(self) -> str:
+        """The name that a Role uses: plural and group."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+
+_GROUP, _VERSION = "kruntimes.io", "v1alpha1"
+
+RUNS = Resource(plural="runs", group=_GROUP, version=_VERSION)
+PODS = Resource(plural="pods", selector=(("labelSelector", "runtime"),))
+WORKSPACES = Resource(plural="persistentworkspaces", group=_GROUP, version=_VERSION, optional=True)

@@ -1,0 +1,33 @@
+"""Long work in short slices, so that watches, probes and renewals go on beside it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kruntimes_core.cluster.clock import Clock
+
+SLICE_TICKS = 5_000
+"""5 ms (semantics: slices of a sweep, and of everything else that takes long)."""
+
+
+class Slices:
+    """One piece of long work that gives way to others whenever its slice is over."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._began = clock.now().ticks
+
+    def restart(self) -> None:
+        """Begin a slice now."""
+        self._began = self._clock.now().ticks
+
+    @property
+    def over(self) -> bool:
+        """Whether others should have a turn."""
+        return self._clock.now().ticks - self._began >= SLICE_TICKS
+
+    async def breathe(self) -> None:
+        """Let others have a turn if the slice is over."""
+        if self.over:
+            await asyncio.sleep(0)
+            self.restart()

@@ -1,0 +1,72 @@
+"""What the host needs of HTTP, and no more: any transport that keeps this promise will do."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+Query = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request. `timeout_seconds` bounds all of it, the answer's last byte included."""
+
+    method: str
+    path: str
+    query: Query = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    timeout_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A whole answer. Names of headers are in lower case."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class TransportError(Exception):
+    """There is no answer. `str()` is one line that says why."""
+
+    def __init__(self, problem: str, lasting: bool = False) -> None:
+        """lasting: trying again will not help, as with a certificate that is not trusted."""
+        super().__init__(" ".join(problem.split()))
+        self.lasting = lasting
+
+
+class NotSentError(TransportError):
+    """Not one byte of the request's body was handed to a socket: the server cannot have acted on it."""
+
+
+class MaybeSentError(TransportError):
+    """The server may have acted on the request."""
+
+
+class StreamRefusedError(Exception):
+    """A stream was answered with something else than 200."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(f"refused with {response.status}")
+        self.response = response
+
+
+class Transport(Protocol):
+    """A way to one API server. Its timeouts count on the running loop's time."""
+
+    async def request(self, call: Call) -> Response:
+        """Send once, and give the answer, whatever its status. Raises `TransportError`."""
+
+    def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
+        """The chunks of an answer as they come, until the server ends it.
+
+        The first chunk is empty, and comes as soon as the server has answered with 200. Raises
+        `StreamRefusedError` for any other status, and `TransportError`, after the timeout too.
+        """
+
+    async def close(self) -> None:
+        """Close all connections."""

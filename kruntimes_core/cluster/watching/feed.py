@@ -1,0 +1,75 @@
+"""From objects of the API to events of the engine, for one resource in one namespace or in all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES, Resource
+from kruntimes_core.engine import events
+from kruntimes_core.model.decode import Decoder
+
+Object = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feed:
+    """How one resource is told to the engine."""
+
+    resource: Resource
+    namespace: str | None
+    """The namespace that is followed, or None for all."""
+    decode: Callable[[Object], Any]
+    """The observation of an object; None if it is nobody's business here."""
+    observe: Callable[[Any], events.Event]
+    gone: Callable[..., events.Event]
+    listed: Callable[..., events.Event]
+
+    @property
+    def title(self) -> str:
+        """What it follows, for people: `pods in team-a`."""
+        where = f" in {self.namespace}" if self.namespace is not None else ""
+        return f"{self.resource.title}{where}"
+
+    def changed(self, obj: Object) -> events.Event:
+        """The event for an object that was added or modified."""
+        observation = self.decode(obj)
+        return self.deleted(obj) if observation is None else self.observe(observation)
+
+    def deleted(self, obj: Object) -> events.Event:
+        """The event for an object that was deleted."""
+        metadata = obj.get("metadata")
+        fields = metadata if isinstance(metadata, Mapping) else {}
+        names = {"namespace": "namespace", "name": "name", "uid": "uid", "version": "resourceVersion"}
+        return self.gone(**{ours: str(fields.get(theirs) or "") for ours, theirs in names.items()})
+
+    def whole(self, observations: Sequence[Any], version: str) -> events.Event:
+        """The event for a whole list."""
+        return self.listed(observations=tuple(observations), version=version, namespace=self.namespace)
+
+
+def feeds(decoder: Decoder, namespaces: Sequence[str] | None) -> list[Feed]:
+    """What a host follows: Pods, workspaces and Runs, in each of `namespaces` or, for None, in all."""
+    return [
+        Feed(
+            resource=resource,
+            namespace=namespace,
+            decode=decode,
+            observe=observe,
+            gone=gone,
+            listed=listed,
+        )
+        for namespace in (namespaces if namespaces is not None else (None,))
+        for resource, decode, observe, gone, listed in (
+            (PODS, decoder.pod, events.PodObserved, events.PodGone, events.PodsListed),
+            (
+                WORKSPACES,
+                decoder.workspace,
+                events.WorkspaceObserved,
+                events.WorkspaceGone,
+                events.WorkspacesListed,
+            ),
+            (RUNS, decoder.run, events.RunObserved, events.RunGone, events.RunsListed),
+        )
+    ]

@@ -1,0 +1,149 @@
+"""Hands the engine's requests to the transport, a bounded number at a time, and the answers back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable, Coroutine
+
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.observing.log import Level, Log
+from kruntimes_core.cluster.resources import RUNS
+from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Transport, TransportError
+from kruntimes_core.cluster.writing.answers import NOT_SENT, read_answer, write_answer
+from kruntimes_core.engine.binding.requests import InDoubt, Read, ReadAnswer, Request, Write, WriteAnswer
+from kruntimes_core.engine.engine import Engine
+from kruntimes_core.model.decode import Decoder
+
+FIELD_MANAGER = "kruntimes-scheduler"
+_PATCH = {
+    "content-type": "application/merge-patch+json",
+    # The answer is needed for its version alone; a Run can carry 256 KiB of source.
+    "accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
+}
+
+
+Spawn = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
+
+
+class Writer:
+    """One request after the other out of the engine's outbox, as many in flight as allowed."""
+
+    def __init__(
+        self,
+        *,
+        engine: Engine,
+        transport: Transport,
+        clock: Clock,
+        decoder: Decoder,
+        log: Log,
+        answered: Callable[[Request, WriteAnswer | ReadAnswer], None],
+        in_flight: int = 32,
+        timeout_seconds: int = 4,
+    ) -> None:
+        """answered: called after the engine was told of an answer.
+
+        in_flight: requests at a time. timeout_seconds: limit of each one, here and at the server; at
+        most lease duration - renew deadline - 1 s (semantics, Leading).
+        """
+        self._engine = engine
+        self._transport = transport
+        self._clock = clock
+        self._decoder = decoder
+        self._log = log
+        self._answered = answered
+        self._limit = in_flight
+        self._timeout_seconds = timeout_seconds
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.spawn: Spawn = asyncio.create_task
+        """How a request becomes a task; the host takes care of tasks that end with a defect."""
+        self.outcomes: Counter[tuple[str, str]] = Counter()
+        """(what was asked: `read`, `bind`, ...; what came of it: `applied`, `refused`, ...)."""
+
+    @property
+    def in_flight(self) -> int:
+        """How many requests have no answer yet."""
+        return len(self._tasks)
+
+    def send_next(self) -> bool:
+        """Take the next request and send it; False if there is none, or no place for it.
+
+        The engine is asked only when there is a place, so that a bind is checked when it leaves.
+        """
+        if len(self._tasks) >= self._limit:
+            return False
+        request = self._engine.next_request(self._clock.now())
+        if request is None:
+            return False
+        task = self.spawn(self._send(request))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return True
+
+    async def settle(self) -> None:
+        """Wait until everything in flight was answered; each request has its own time limit."""
+        while self._tasks:
+            await asyncio.wait(set(self._tasks))
+
+    def abandon(self) -> None:
+        """Close what is under way: what became of it is in doubt."""
+        for task in self._tasks:
+            task.cancel()
+
+    # Inside
+
+    async def _send(self, request: Request) -> None:
+        if isinstance(request, Write):
+            answer: WriteAnswer | ReadAnswer = await self._write(request)
+            kind = request.kind.value
+        else:
+            answer = await self._read(request)
+            kind = "read"
+        self.outcomes[kind, type(answer).__name__] += 1
+        if self._log.speaks(Level.TRACE):
+            run = f"{request.namespace}/{request.name}"
+            self._log.trace("answered", request=kind, run=run, answer=answer)
+        self._answered(request, answer)
+
+    async def _write(self, write: Write) -> WriteAnswer:
+        answer = await self._patch(write)
+        self._engine.written(write, answer, self._clock.now())
+        return answer
+
+    async def _patch(self, write: Write) -> WriteAnswer:
+        call = Call(
+            method="PATCH",
+            path=RUNS.path(write.namespace, write.name, "status"),
+            query=(("fieldManager", FIELD_MANAGER), ("timeout", f"{self._timeout_seconds}s")),
+            headers=_PATCH,
+            body=json.dumps(write.body, separators=(",", ":")).encode(),
+            timeout_seconds=self._timeout_seconds,
+        )
+        try:
+            response = await self._transport.request(call)
+        except NotSentError:
+            return NOT_SENT
+        except TransportError:
+            return InDoubt()
+        except asyncio.CancelledError:
+            self._engine.written(write, InDoubt(), self._clock.now())
+            raise
+        return write_answer(response, self._clock.now().wall)
+
+    async def _read(self, read: Read) -> ReadAnswer:
+        """A consistent read: without a resourceVersion the server answers from the store itself."""
+        call = Call(
+            method="GET",
+            path=RUNS.path(read.namespace, read.name),
+            timeout_seconds=self._timeout_seconds,
+        )
+        answer: ReadAnswer
+        try:
+            response = await self._transport.request(call)
+        except TransportError:
+            answer = InDoubt()
+        else:
+            answer = read_answer(response, self._clock.now().wall, self._decoder)
+        self._engine.read(read, answer, self._clock.now())
+        return answer
