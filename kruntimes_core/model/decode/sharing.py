@@ -40,7 +40,11 @@ class Interner(Generic[V]):
 
 
 class SharedMaps(Generic[V, M]):
-    """Immutable maps, one object for equal contents; the empty one is held for good."""
+    """Immutable maps, one object for equal contents; the empty one is held for good.
+
+    Their items stand in the order of the keys: what a plugin meets first must not depend on who
+    wrote an equal map first, and how.
+    """
 
     def __init__(self, build: Callable[[Mapping[str, V]], M]) -> None:
         self._build = build
@@ -53,7 +57,7 @@ class SharedMaps(Generic[V, M]):
             return self._nothing
         key = frozenset(items.items())
         known = self._maps.find(key)
-        return self._maps.keep(key, self._build(items)) if known is None else known
+        return self._maps.keep(key, self._build(dict(sorted(items.items())))) if known is None else known
 
     def find(self, items: Mapping[str, object]) -> M | None:
         """The map with these items if there is one, for items whose types nobody has checked.

@@ -31,6 +31,17 @@ def test_equal_parts_of_runs_are_the_same_objects() -> None:
     assert first.affinity is second.affinity
 
 
+@pytest.mark.parametrize("keys", [("a", "b", "c"), ("c", "b", "a"), ("b", "c", "a")])
+def test_what_is_met_first_does_not_depend_on_who_wrote_it(keys: tuple[str, ...]) -> None:
+    one, texts = dict.fromkeys(keys, "1"), dict.fromkeys(keys, "x")
+    run = Decoder().run(run_object(labels=texts, requests=one, metadata={"annotations": texts})).run
+    pod = Decoder().pod(pod_object(capacity=one))
+    assert pod is not None
+    assert list(run.labels) == list(run.annotations) == ["a", "b", "c"]
+    assert [*run.request][:3] == ["a", "b", "c"]
+    assert [*pod.pod.capacity][:3] == ["a", "b", "c"]
+
+
 def test_parts_that_were_written_differently_but_mean_the_same_are_shared_too() -> None:
     decoder = Decoder()
     first = decoder.run(run_object(labels={"a": "x", "b": "y"}, requests={"gpu": "2", "cpu": "1"})).run
