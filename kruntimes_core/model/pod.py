@@ -53,12 +53,7 @@ class RuntimePod:
 
     def fits(self, request: Request) -> bool:
         """Whether usage + request <= capacity for every requested resource (exact)."""
-        capacity, usage = self.capacity, self.usage
-        for resource, amount in request.items():
-            limit = capacity.get(resource)
-            if limit is None or usage.get(resource, 0) + amount > limit:
-                return False
-        return True
+        return _lacking(self, request) is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,3 +68,26 @@ class PodObservation:
     version: str = ""
     probed_at: datetime | None = None
     """lastProbeTime of the condition `kruntimes.io/RuntimedReady`; None cannot be trusted."""
+
+
+def shortage(pod: RuntimePod, request: Request) -> str | None:
+    """What `pod` lacks for `request`, with figures, for a record; None when there is room.
+
+    The first resource of the request that lacks room tells.
+    """
+    resource = _lacking(pod, request)
+    if resource is None:
+        return None
+    limit = pod.capacity.get(resource)
+    if limit is None:
+        return f"{resource} is not advertised"
+    return f"{resource}: {pod.usage.get(resource, 0)} in use + {request[resource]} requested > {limit}"
+
+
+def _lacking(pod: RuntimePod, request: Request) -> str | None:
+    capacity, usage = pod.capacity, pod.usage
+    for resource, amount in request.items():
+        limit = capacity.get(resource)
+        if limit is None or usage.get(resource, 0) + amount > limit:
+            return resource
+    return None

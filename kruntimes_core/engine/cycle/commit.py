@@ -23,6 +23,7 @@ from kruntimes_core.framework.runner import (
     Prepared,
     Unschedulable,
 )
+from kruntimes_core.model.pod import shortage
 from kruntimes_core.model.run import Phase
 from kruntimes_core.model.workspace import WorkspacePhase
 
@@ -106,7 +107,8 @@ class Commit:
         core.waiting.source = WakeSource.TARGET
         if not core.reservations.reserve(entry, chosen, work.profile):
             core.tally.reservation_conflicts[Conflict.RESERVE] += 1
-            self._turned_down(work, chosen.pod.name, TurnedDown(None, Reject(INSUFFICIENT_CAPACITY)))
+            no_room = Reject(INSUFFICIENT_CAPACITY, shortage(chosen.pod, run.request))
+            self._turned_down(work, chosen.pod.name, TurnedDown(None, no_room))
             return
         entry.leave()
         entry.stage = Stage.BINDING
