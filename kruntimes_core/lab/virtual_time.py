@@ -1,0 +1,74 @@
+"""A loop whose time jumps to the next timer, so that hours pass in milliseconds and always alike.
+
+Only what happens on the loop counts: nothing on it may wait for a thread or a socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from collections.abc import Coroutine
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from kruntimes_core.engine.instant import SECOND, Now
+
+_T = TypeVar("_T")
+_START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+class StandstillError(RuntimeError):
+    """Nothing is due and nothing ever will be: who waits now waits for ever."""
+
+
+class _JumpingSelector(selectors.DefaultSelector):
+    """Takes a wait for time that has passed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        """What is ready at once; else the time until the next timer has passed."""
+        ready = super().select(0)
+        if ready:
+            return ready
+        if timeout is None:
+            raise StandstillError("nothing is due any more, and something still waits")
+        self.seconds += max(timeout, 0.0)
+        return ready
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop in virtual time, which begins at 0."""
+
+    def __init__(self) -> None:
+        self._jumping = _JumpingSelector()
+        super().__init__(self._jumping)
+
+    def time(self) -> float:
+        """Seconds since the beginning."""
+        return self._jumping.seconds
+
+
+class VirtualClock:
+    """The clocks of one host on a `VirtualLoop`. `jump` sets its wall clock, and nothing else."""
+
+    def __init__(self, start: datetime = _START) -> None:
+        """start: what the wall clock shows at the beginning of virtual time."""
+        self._wall = start
+
+    def now(self) -> Now:
+        """Both clocks at this moment of the running loop."""
+        seconds = asyncio.get_running_loop().time()
+        return Now(self._wall + timedelta(seconds=seconds), round(seconds * SECOND))
+
+    def jump(self, seconds: float) -> None:
+        """Set the wall clock forward or back."""
+        self._wall += timedelta(seconds=seconds)
+
+
+def run_virtual(main: Coroutine[Any, Any, _T]) -> _T:
+    """Run `main` in virtual time and give its result."""
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(main)

@@ -1,0 +1,5 @@
+"""Fixtures of the tests in which the scheduler is a process on a real API server."""
+
+from realcluster.fixtures import cluster, kubectl, namespace, service_account
+
+__all__ = ["cluster", "kubectl", "namespace", "service_account"]

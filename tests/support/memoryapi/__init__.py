@@ -1,0 +1,1 @@
+"""The HTTP face of the API server in memory, and a host on it in virtual time."""

@@ -1,0 +1,216 @@
+"""A `Transport` that ends in an API server in memory, and whatever may go wrong on the way to it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kruntimes_core.cluster.transport.protocol import (
+    Call,
+    MaybeSentError,
+    Response,
+    StreamRefusedError,
+)
+from kruntimes_core.engine.binding.requests import Applied, PendingText, Write, WriteKind
+from kruntimes_core.testing.harness import PODS, RUNS, WORKSPACES, ApiServer
+
+_KINDS = {"runs": RUNS, "pods": PODS, "persistentworkspaces": WORKSPACES}
+_TICK_SECONDS = 0.01
+Fault = Callable[[Call], Awaitable[Response | None]]
+"""May answer instead of the server, raise, or wait; None lets the call go on."""
+
+
+def status(code: int, reason: str = "", message: str = "", **headers: str) -> Response:
+    """A refusal as the API server words it."""
+    body = {"kind": "Status", "apiVersion": "v1", "code": code, "reason": reason, "message": message}
+    return Response(code, json.dumps(body).encode(), {k.replace("_", "-"): v for k, v in headers.items()})
+
+
+def line(kind: str, obj: Mapping[str, Any]) -> bytes:
+    """One watch event on the wire."""
+    return json.dumps({"type": kind, "object": obj}).encode() + b"\n"
+
+
+@dataclass(eq=False)
+class Stream:
+    """One open watch."""
+
+    plural: str
+    cut: bool = False
+    """The connection breaks."""
+    silent: bool = False
+    """Nothing comes through any more, and nobody is told."""
+    inject: list[bytes] = field(default_factory=list)
+    """Bytes that come next."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a call is about."""
+
+    verb: str
+    plural: str
+    namespace: str | None
+    name: str | None
+
+
+def target(call: Call) -> Target:
+    """Read a path: verb, resource, namespace, name."""
+    parts = call.path.strip("/").split("/")
+    rest = parts[3:] if parts[0] == "apis" else parts[2:]
+    namespace = None
+    if len(rest) > 2 and rest[0] == "namespaces":
+        namespace, rest = rest[1], rest[2:]
+    name = rest[1] if len(rest) > 1 else None
+    watching = ("watch", "1") in call.query
+    verb = {"GET": "get" if name else "watch" if watching else "list"}.get(call.method, call.method.lower())
+    return Target(verb, rest[0] if rest else "", namespace, name)
+
+
+class MemoryApi:
+    """Lists with pages, watches with versions, patches and reads; all in the loop's own time."""
+
+    def __init__(self, server: ApiServer) -> None:
+        self.server = server
+        self.calls: list[tuple[float, Target, Call]] = []
+        """All calls with their time."""
+        self.faults: list[Fault] = []
+        self.streams: list[Stream] = []
+        """The watches that are open."""
+        self.page_size: int | None = None
+        """The most items that a page has, whatever was asked for."""
+        self.oldest = 0
+        """Watches from older versions are answered with 410."""
+        self.missing: set[str] = set()
+        """Resources that are not served."""
+        self.closed = False
+        self._pages: dict[str, tuple[str, list[Any]]] = {}
+
+    def count(self, verb: str, plural: str) -> int:
+        """How many calls there were."""
+        return sum((one.verb, one.plural) == (verb, plural) for _, one, _ in self.calls)
+
+    # Transport
+
+    async def request(self, call: Call) -> Response:
+        """See `Transport`."""
+        self._note(call)
+        try:
+            async with asyncio.timeout(call.timeout_seconds):
+                return await self._disturbed(call) or self._serve(call, target(call))
+        except TimeoutError as error:
+            raise MaybeSentError(f"no answer within {call.timeout_seconds:g} s") from error
+
+    async def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
+        """See `Transport`."""
+        self._note(call)
+        what = target(call)
+        answer = await self._disturbed(call)
+        version = int(dict(call.query)["resourceVersion"])
+        if answer is None and what.plural in self.missing:
+            answer = status(404, "NotFound")
+        if answer is None and version < self.oldest:
+            answer = status(410, "Expired", "too old resource version")
+        if answer is not None:
+            raise StreamRefusedError(answer)
+        stream = Stream(what.plural)
+        self.streams.append(stream)
+        try:
+            async with asyncio.timeout(call.timeout_seconds):
+                async for chunk in self._events(stream, what, version, call):
+                    yield chunk
+        except TimeoutError as error:
+            raise MaybeSentError("no end in time") from error
+        finally:
+            self.streams.remove(stream)
+
+    async def close(self) -> None:
+        """See `Transport`."""
+        self.closed = True
+
+    # Inside
+
+    def _note(self, call: Call) -> None:
+        self.calls.append((asyncio.get_running_loop().time(), target(call), call))
+
+    async def _disturbed(self, call: Call) -> Response | None:
+        await asyncio.sleep(0)
+        for fault in list(self.faults):
+            answer = await fault(call)
+            if answer is not None:
+                return answer
+        return None
+
+    def _serve(self, call: Call, what: Target) -> Response:
+        if call.path == "/version":
+            return Response(200, b"{}")
+        if what.plural in self.missing:
+            return Response(404, b"404 page not found")
+        if what.verb == "list":
+            return self._list(call, what)
+        if what.verb == "patch":
+            return self._patch(call, what)
+        kind, name = _KINDS[what.plural], (what.namespace or "", what.name or "")
+        if not self.server.exists(kind, *name):
+            return status(404, "NotFound")
+        return Response(200, json.dumps(self.server.get(kind, *name)).encode())
+
+    def _list(self, call: Call, what: Target) -> Response:
+        query = dict(call.query)
+        if "continue" in query:
+            version, items = self._pages.pop(query["continue"])
+        else:
+            listing = self.server.list(_KINDS[what.plural])
+            version, items = listing.version, [o for o in listing.objects if _inside(o, what)]
+        limit = int(query.get("limit", len(items) or 1))
+        limit = min(limit, self.page_size) if self.page_size and "limit" in query else limit
+        metadata: dict[str, Any] = {"resourceVersion": version}
+        if items[limit:]:
+            metadata["continue"] = f"token-{len(self.calls)}"
+            self._pages[metadata["continue"]] = (version, items[limit:])
+        return Response(200, json.dumps({"metadata": metadata, "items": items[:limit]}).encode())
+
+    def _patch(self, call: Call, what: Target) -> Response:
+        write = Write(
+            namespace=what.namespace or "",
+            name=what.name or "",
+            uid="",
+            kind=WriteKind.TEXT,
+            guard="",
+            body=json.loads(call.body or b""),
+            pending=PendingText(""),
+        )
+        answer = self.server.patch_status(write)
+        if isinstance(answer, Applied):
+            return Response(200, json.dumps({"metadata": {"resourceVersion": answer.version}}).encode())
+        return status(answer.status, {404: "NotFound", 409: "Conflict"}[answer.status])
+
+    async def _events(
+        self, stream: Stream, what: Target, version: int, call: Call
+    ) -> AsyncGenerator[bytes, None]:
+        yield b""
+        log = self.server.events[_KINDS[what.plural]]
+        end = asyncio.get_running_loop().time() + int(dict(call.query)["timeoutSeconds"])
+        seen = sum(int(event.object["metadata"]["resourceVersion"]) <= version for event in log)
+        while asyncio.get_running_loop().time() < end or stream.silent:
+            if stream.cut:
+                raise MaybeSentError("the connection broke")
+            if stream.silent:
+                await asyncio.sleep(_TICK_SECONDS)
+                continue
+            while stream.inject:
+                yield stream.inject.pop(0)
+            for event in log[seen:]:
+                seen += 1
+                if _inside(event.object, what):
+                    yield line(event.type, event.object)
+            await asyncio.sleep(_TICK_SECONDS)
+        now = {"metadata": {"resourceVersion": self.server.list(_KINDS[what.plural]).version}}
+        yield line("BOOKMARK", now)
+
+
+def _inside(obj: Mapping[str, Any], what: Target) -> bool:
+    return what.namespace in (None, obj["metadata"]["namespace"])

@@ -1,0 +1,146 @@
+"""The scheduler as its own process, under an account of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+
+from realcluster.servers import Cluster
+
+STEADY = "heartbeatStalenessSeconds: 3600\n"
+"""A configuration for tests that have something else in mind than heartbeats."""
+
+RULES = [
+    {"apiGroups": ["kruntimes.io"], "resources": ["runs"], "verbs": ["get", "list", "watch"]},
+    {"apiGroups": ["kruntimes.io"], "resources": ["runs/status"], "verbs": ["get", "update", "patch"]},
+    {"apiGroups": ["kruntimes.io"], "resources": ["persistentworkspaces"], "verbs": ["get", "list", "watch"]},
+    {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]},
+]
+"""The rights that the API contract gives the scheduler, as far as it uses them without election."""
+
+
+class Scheduler:
+    """A running `kruntimes scheduler`, and its log lines."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        command = [sys.executable, "-m", "kruntimes_core.cli", "scheduler", "--log-format=json", *arguments]
+        self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        self.lines: list[dict[str, Any]] = []
+        self._changed = threading.Condition()
+        self._ended = False
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def says(self, message: str, seconds: float = 30) -> dict[str, Any]:
+        """The first line with this message, once it was written; fails after `seconds`."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._said(message) is not None or self._ended, seconds)
+        found = self._said(message)
+        assert found is not None, f"did not say {message!r}: {self.lines}"
+        return found
+
+    def get(self, endpoint: str, path: str) -> tuple[int, str]:
+        """Ask an endpoint, `probes` or `metrics`: status and text."""
+        address = next(
+            line["address"]
+            for line in self.lines
+            if line["message"] == "listening" and line["endpoint"] == endpoint
+        )
+        try:
+            with urllib.request.urlopen(f"http://{address}{path}", timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except HTTPError as refused:
+            with refused:
+                return refused.code, refused.read().decode()
+
+    def stop(self) -> int:
+        """Ask it to stop, and give its exit code."""
+        self._process.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def wait(self) -> int:
+        """Its exit code, when it has ended."""
+        return self._process.wait(timeout=30)
+
+    def kill(self) -> None:
+        """End it at once, if it still runs."""
+        self._process.kill()
+        self._process.wait(timeout=30)
+
+    @property
+    def processor_seconds(self) -> float:
+        """The processor time that it has used so far."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def _said(self, message: str) -> dict[str, Any] | None:
+        return next((line for line in list(self.lines) if line["message"] == message), None)
+
+    def _read(self) -> None:
+        assert self._process.stderr is not None
+        with self._process.stderr as stream:
+            for line in stream:
+                with self._changed:
+                    self.lines.append(_parsed(line))
+                    self._changed.notify_all()
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    try:
+        parsed: dict[str, Any] = json.loads(line)
+    except ValueError:
+        return {"message": line.rstrip()}
+    return parsed
+
+
+def kubeconfig_of(cluster: Cluster, token: str, folder: Path) -> Path:
+    """A kubeconfig for the bearer of a token."""
+    path = folder / "kubeconfig"
+    authority = {"server": cluster.url, "certificate-authority": str(cluster.ca_file)}
+    path.write_text(
+        json.dumps(
+            {
+                "apiVersion": "v1",
+                "kind": "Config",
+                "current-context": "test",
+                "clusters": [{"name": "test", "cluster": authority}],
+                "users": [{"name": "test", "user": {"token": token}}],
+                "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
+            }
+        )
+    )
+    return path
+
+
+@contextmanager
+def running_scheduler(
+    cluster: Cluster, token: str, folder: Path, *arguments: str, configuration: str = STEADY
+) -> Iterator[Scheduler]:
+    """A scheduler that acts for the bearer of `token`, on free ports."""
+    config = folder / "scheduler.yaml"
+    config.write_text(configuration)
+    scheduler = Scheduler(
+        [
+            f"--kubeconfig={kubeconfig_of(cluster, token, folder)}",
+            f"--config={config}",
+            "--metrics-bind-address=127.0.0.1:0",
+            "--health-probe-bind-address=127.0.0.1:0",
+            *arguments,
+        ]
+    )
+    try:
+        yield scheduler
+    finally:
+        scheduler.kill()
