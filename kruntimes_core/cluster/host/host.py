@@ -59,6 +59,7 @@ class Host:
         in_flight: writes and reads at a time.
         """
         decoder = Decoder()
+        self._stirred = asyncio.Event()
         self.engine = Engine(profiles, settings, clock.now())
         self.metrics = Metrics(self.engine.tally, profiles)
         self.reflectors = [
@@ -80,6 +81,7 @@ class Host:
             decoder=decoder,
             log=log,
             answered=self._answered,
+            freed=self._stirred.set,
             in_flight=in_flight,
         )
         self.planner = planner
@@ -87,7 +89,6 @@ class Host:
         self._log = log
         self._leadership = leadership
         self._slices = Slices(clock)
-        self._stirred = asyncio.Event()
         self._deciding = False
         self._stopping = False
         show_host(self.metrics, profiles, self.reflectors, self.writer, planner, clock)
@@ -219,7 +220,6 @@ class Host:
             entry = self.engine.find(request.namespace, request.name)
             if entry is not None and entry.run.uid == request.uid:
                 self.metrics.queued(self._clock.now().ticks - entry.since)
-        self._stirred.set()
 
     def _reconsider(self) -> None:
         """Decide only while this host leads and all that it knows is true."""

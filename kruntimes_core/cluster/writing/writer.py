@@ -39,10 +39,11 @@ class Writer:
         decoder: Decoder,
         log: Log,
         answered: Callable[[Request, WriteAnswer | ReadAnswer], None],
+        freed: Callable[[], None],
         in_flight: int = 32,
         timeout_seconds: int = 4,
     ) -> None:
-        """answered: called after the engine was told of an answer.
+        """answered: called after the engine was told of an answer. freed: there is a place again.
 
         in_flight: requests at a time. timeout_seconds: limit of each one, here and at the server; at
         most lease duration - renew deadline - 1 s (semantics, Leading).
@@ -53,6 +54,7 @@ class Writer:
         self._decoder = decoder
         self._log = log
         self._answered = answered
+        self._freed = freed
         self._limit = in_flight
         self._timeout_seconds = timeout_seconds
         self._tasks: set[asyncio.Task[None]] = set()
@@ -78,7 +80,7 @@ class Writer:
             return False
         task = self.spawn(self._send(request))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._done)
         return True
 
     async def settle(self) -> None:
@@ -92,6 +94,10 @@ class Writer:
             task.cancel()
 
     # Inside
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._freed()
 
     async def _send(self, request: Request) -> None:
         if isinstance(request, Write):

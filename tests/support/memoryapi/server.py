@@ -195,7 +195,7 @@ class MemoryApi:
         log = self.server.events[_KINDS[what.plural]]
         end = asyncio.get_running_loop().time() + int(dict(call.query)["timeoutSeconds"])
         seen = sum(int(event.object["metadata"]["resourceVersion"]) <= version for event in log)
-        while asyncio.get_running_loop().time() < end or stream.silent:
+        while True:
             if stream.cut:
                 raise MaybeSentError("the connection broke")
             if stream.silent:
@@ -207,6 +207,8 @@ class MemoryApi:
                 seen += 1
                 if _inside(event.object, what):
                     yield line(event.type, event.object)
+            if asyncio.get_running_loop().time() >= end:
+                break
             await asyncio.sleep(_TICK_SECONDS)
         now = {"metadata": {"resourceVersion": self.server.list(_KINDS[what.plural]).version}}
         yield line("BOOKMARK", now)
