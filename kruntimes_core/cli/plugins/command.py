@@ -19,14 +19,24 @@ def plugins() -> None:
     "--config", metavar="FILE", help="The configuration of the scheduler. Default: all its defaults."
 )
 @click.option(
-    "-o", "--output", "form", type=FORM, default="table", show_default=True, help="How to show them."
+    "-o",
+    "--output",
+    "form",
+    type=FORM,
+    default="table",
+    show_default=True,
+    help="How to show them. wide: with the profile, also if there is only one.",
 )
 def list_plugins(config: str | None, form: str) -> Exit:
     """List every installed plugin, whether it is active, and why not.
 
+    First those that are active, in the order in which they are asked, then the others by name; with
+    several profiles, each profile's. WEIGHT is shown for scorers only: to others it means nothing.
+
     Works when the scheduler would not start: a broken plugin is a row of the list, and what keeps the
-    scheduler from starting is said on standard error. Exit code 2 means that the configuration cannot
-    be read.
+    scheduler from starting is said on standard error.
+
+    Exit codes: 0 the scheduler would start, 1 it would not, 2 the configuration cannot be read.
     """
     from kruntimes_core.cli.plugins.listing import list_installed
 

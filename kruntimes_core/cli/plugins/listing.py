@@ -19,7 +19,7 @@ from kruntimes_core.framework.configuration import (
     configuration_from,
     describe,
 )
-from kruntimes_core.framework.configuration.selection import SUPPLIED, distribution_of
+from kruntimes_core.framework.configuration.selection import SUPPLIED, to_install
 from kruntimes_core.framework.loading.catalog import Catalog
 from kruntimes_core.model.errors import InputError
 
@@ -32,9 +32,9 @@ _COLUMNS = (
     Column("STATE", _STATES),
     Column("HOOKS"),
     Column("WEIGHT"),
+    Column("WHY NOT"),
 )
-_WIDE = (Column("PROFILES"),)
-_WHY_NOT = Column("WHY NOT")
+_PROFILE = Column("PROFILE")
 
 
 def list_installed(config: str | None, form: str) -> Exit:
@@ -47,19 +47,20 @@ def list_installed(config: str | None, form: str) -> Exit:
         _say(f"error: {error}")
         return Exit.BAD_INPUT
     _show(describe(configuration, catalog), form)
-    _say_what_is_wrong(configuration, catalog)
-    return Exit.DONE
+    return Exit.DONE if _would_start(configuration, catalog) else Exit.ANSWER_IS_NO
 
 
-def _say_what_is_wrong(configuration: Configuration, catalog: Catalog) -> None:
-    if not catalog.names:
-        packages = " ".join(distribution_of(name) for name in SUPPLIED)
-        _say(f"no plugins are installed, so nothing can be decided: pip install {packages}")
-        return
+def _would_start(configuration: Configuration, catalog: Catalog) -> bool:
+    """Whether the scheduler would; says why not, and why a list is empty."""
     try:
         build_profiles(configuration, catalog)
     except InputError as error:
-        _say(f"the scheduler would not start: {error}")
+        why = str(error) if catalog.names else f"no plugins are installed: {to_install(*SUPPLIED)}"
+        _say(f"the scheduler would not start: {why}")
+        return False
+    if not catalog.names:
+        _say("no plugins are installed")
+    return True
 
 
 def _show(states: Sequence[PluginState], form: str) -> None:
@@ -68,8 +69,8 @@ def _show(states: Sequence[PluginState], form: str) -> None:
     elif form == "yaml":
         write_yaml(_document(states))
     elif form == "name":
-        for state in states:
-            click.echo(printable(state.name))
+        for name in dict.fromkeys(state.name for state in states):
+            click.echo(printable(name))
     elif states:
         screen = standard_output()
         for line in _table(states, screen, wide=form == "wide"):
@@ -80,13 +81,13 @@ def _document(states: Sequence[PluginState]) -> dict[str, Any]:
     """The list for other programs; keys in the order of the table's columns."""
     plugins = [
         {
+            "profile": state.profile,
             "name": state.name,
             "distribution": state.distribution,
             "version": state.version,
             "state": state.state.value,
             "hooks": list(state.hooks),
             "weight": state.weight,
-            "profiles": list(state.profiles),
             "why": state.why or None,
         }
         for state in states
@@ -95,14 +96,16 @@ def _document(states: Sequence[PluginState]) -> dict[str, Any]:
 
 
 def _table(states: Sequence[PluginState], screen: Screen, *, wide: bool) -> Iterator[str]:
-    columns = (*_COLUMNS, *(_WIDE if wide else ()), _WHY_NOT)
-    return table(columns, [_row(state, wide=wide) for state in states], screen)
+    """The lines of the table. The profile is named where there are several, and when asked for."""
+    profiles = wide or len({state.profile for state in states}) > 1
+    columns = (*([_PROFILE] if profiles else []), *_COLUMNS)
+    return table(columns, [_row(state, profiles=profiles) for state in states], screen, whole=True)
 
 
-def _row(state: PluginState, *, wide: bool) -> tuple[object, ...]:
-    hooks, profiles = ",".join(state.hooks), ",".join(state.profiles)
-    common = (state.name, state.distribution, state.version, state.state, hooks, state.weight)
-    return (*common, profiles, state.why) if wide else (*common, state.why)
+def _row(state: PluginState, *, profiles: bool) -> tuple[object, ...]:
+    hooks = ",".join(state.hooks)
+    row = (state.name, state.distribution, state.version, state.state, hooks, state.weight, state.why)
+    return (state.profile, *row) if profiles else row
 
 
 def _say(line: str) -> None:

@@ -26,11 +26,15 @@ class Origin:
     text: str | bytes = field(default="", compare=False, repr=False)
 
     def error(self, path: Path, problem: str) -> ConfigurationError:
-        """The error for the field at `path`; without a file, the path alone says where."""
+        """The error for the field at `path`, which is the subject of `problem`."""
         where = dotted(path)
         line = locate(self.text, path) if self.source else None
         place = f"{self.source}:{line}" if line is not None else self.source
         return ConfigurationError(": ".join(part for part in (place, where, problem) if part))
+
+    def complaint(self, path: Path, problem: str) -> ConfigurationError:
+        """The error for a problem that names its own subject: the path only leads into a file."""
+        return self.error(path if self.source else (), problem)
 
 
 def dotted(path: Sequence[str | int]) -> str:

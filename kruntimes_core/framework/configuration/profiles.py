@@ -16,8 +16,8 @@ from kruntimes_core.framework.configuration.selection import (
     Choice,
     check_names,
     choices,
-    distribution_of,
     is_meant,
+    to_install,
     without,
 )
 from kruntimes_core.framework.loading.building import build_plugin
@@ -103,11 +103,9 @@ def _bad_arguments(
     problem = _PROBLEMS.get(details["type"]) or worded(details["msg"], details["input"])
     if choice.path is not None:
         return origin.error((*choice.path, "arguments", *details["loc"]), problem)
-    where = dotted(("arguments", *details["loc"]))
-    advice = f"name {choice.name} here with its arguments, or disable it"
-    return origin.error(
-        (*plan.path, "enabled"), f"{choice.name} is on by default: its {where} {problem}: {advice}"
-    )
+    where, enabled = dotted(("arguments", *details["loc"])), (*plan.path, "enabled")
+    advice = f"name {choice.name} in {dotted(enabled)} with its arguments, or disable it"
+    return origin.complaint(enabled, f"{choice.name} is on by default: its {where} {problem}: {advice}")
 
 
 def _check_queue(profiles: Profiles, origin: Origin) -> None:
@@ -116,7 +114,7 @@ def _check_queue(profiles: Profiles, origin: Origin) -> None:
         origins |= {one.name: f"{one.name} ({one.origin})" for one in profile.implementing("queue_key")}
     if len(origins) > 1:
         owners = _and(origins.values())
-        raise origin.error(
+        raise origin.complaint(
             ("plugins",), f"{owners} all order the queue, and a host has one: keep one enabled"
         )
 
@@ -125,8 +123,8 @@ def _check_capacity(plan: ProfilePlan, profile: Profile, catalog: Catalog, origi
     if any(CAPACITY in plugin.provides for plugin in profile.plugins):
         return
     supplied = "RuntimePodAvailability"
-    remedy = f"enable {supplied}" if catalog.claims(supplied) else f"pip install {distribution_of(supplied)}"
-    raise origin.error(
+    remedy = f"enable {supplied}" if catalog.claims(supplied) else to_install(supplied)
+    raise origin.complaint(
         plan.path,
         f"no active plugin of profile {plan.name} provides capacity, so Runs would be placed on Pods"
         f" without room: {remedy}, or set allowNoCapacityFilter: true",

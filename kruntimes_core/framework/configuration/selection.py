@@ -42,6 +42,15 @@ def distribution_of(name: str) -> str:
     return "kruntimes" + re.sub(r"([A-Z])", r"-\1", name).lower()
 
 
+def to_install(*names: str) -> str:
+    """What to do about supplied plugins that are missing.
+
+    No pip command line: the distributions are on no index, where a stranger may hold their names.
+    """
+    owners = [distribution_of(name) for name in names]
+    return f"install the distribution{'s' if len(owners) > 1 else ''} {', '.join(owners)}"
+
+
 def check_names(plan: ProfilePlan, catalog: Catalog, origin: Origin) -> None:
     """Raises `ConfigurationError` for a name in `enabled` or `disabled` that is not installed."""
     for index, name in enumerate(plan.plugins.disabled):
@@ -92,5 +101,5 @@ def _check_name(name: str, path: Path, catalog: Catalog, origin: Origin) -> None
     if catalog.claims(name):
         return
     if name in SUPPLIED:
-        raise origin.error(path, f"plugin {name} is not installed: pip install {distribution_of(name)}")
+        raise origin.error(path, f"plugin {name} is not installed: {to_install(name)}")
     raise origin.error(path, f"no plugin {name!r} is installed{meant(name, catalog.names)}")

@@ -12,7 +12,7 @@ from enum import StrEnum
 from kruntimes_core.framework.configuration.consistency import ProfilePlan, plans
 from kruntimes_core.framework.configuration.failures import dotted
 from kruntimes_core.framework.configuration.models import Configuration
-from kruntimes_core.framework.configuration.selection import Choice, choices
+from kruntimes_core.framework.configuration.selection import Choice, choices, is_meant
 from kruntimes_core.framework.loading.catalog import Catalog
 from kruntimes_core.framework.loading.discovery import Candidate
 from kruntimes_core.framework.loading.signatures import hook_names
@@ -32,10 +32,11 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginState:
-    """One claim of a distribution to a plugin name.
+    """One claim of a distribution to a plugin name, in one profile.
 
     hooks: in the order of a cycle; empty where the plugin was not or could not be imported.
-    weight: of an active scorer in the first profile that has it. profiles: where it is active.
+    weight: of an active scorer; None for a plugin that does not score, to which a weight means nothing.
+    profile: whose state it is; None when the configuration cannot be read.
     why: why it is not active, in one line; empty when it is.
     """
 
@@ -45,61 +46,68 @@ class PluginState:
     state: State
     hooks: tuple[str, ...] = ()
     weight: int | None = None
-    profiles: tuple[str, ...] = ()
+    profile: str | None = None
     why: str = ""
 
 
 def describe(configuration: Configuration | None, catalog: Catalog) -> list[PluginState]:
-    """The state of every installed plugin, by name.
+    """The state of every installed plugin in each profile.
 
-    configuration: None when it cannot be read. Raises nothing, and imports no plugin that is
-    disabled by its name.
+    configuration: None when it cannot be read; then there are no profiles. Out: profile by profile,
+    first what is active, in the order in which it is asked, then the rest by name. Raises nothing,
+    and imports no plugin that every profile disables by its name.
     """
-    planned = None if configuration is None else list(plans(configuration))
-    return [state for name in catalog.names for state in _states(name, planned, catalog)]
-
-
-def _states(name: str, planned: list[ProfilePlan] | None, catalog: Catalog) -> Iterator[PluginState]:
-    for claim in catalog.claims(name):
-        if planned is None:
-            yield _state(claim, State.UNKNOWN, why="the configuration cannot be read: correct it first")
-            continue
-        meant = [
-            (plan, choice) for plan in planned for choice in choices(plan, catalog) if choice.name == name
+    if configuration is None:
+        why = "the configuration cannot be read: correct it first"
+        return [
+            _state(claim, None, State.UNKNOWN, why=why)
+            for name in catalog.names
+            for claim in catalog.claims(name)
         ]
-        disabling = next((plan for plan in planned if name in plan.plugins.disabled), None)
-        if not meant and disabling is not None:
-            yield _state(claim, State.DISABLED, why=f"named in {dotted(disabling.path)}.disabled")
+    return [state for plan in plans(configuration) for state in _of_profile(plan, catalog)]
+
+
+def _of_profile(plan: ProfilePlan, catalog: Catalog) -> list[PluginState]:
+    meant = {choice.name: choice for choice in choices(plan, catalog)}
+    others = [name for name in catalog.names if name not in meant]
+    states = [state for name in (*meant, *others) for state in _states(name, meant.get(name), plan, catalog)]
+    active = [state for state in states if state.state is State.ACTIVE]
+    rest = [state for state in states if state.state is not State.ACTIVE]
+    return active + sorted(rest, key=lambda state: state.name)
+
+
+def _states(name: str, choice: Choice | None, plan: ProfilePlan, catalog: Catalog) -> Iterator[PluginState]:
+    for claim in catalog.claims(name):
+        if choice is None and name in plan.plugins.disabled:
+            yield _state(claim, plan, State.DISABLED, why=f"named in {dotted(plan.path)}.disabled")
         elif (error := catalog.error(name)) is not None:
             state = State.DUPLICATE if catalog.is_duplicate(name) else State.BROKEN
-            yield _state(claim, state, why=error.cause if state is State.BROKEN else str(error))
+            yield _state(claim, plan, state, why=error.cause if state is State.BROKEN else str(error))
         else:
-            yield _loaded(claim, meant, catalog)
+            yield _loaded(claim, choice, plan, catalog)
 
 
-def _loaded(claim: Candidate, meant: list[tuple[ProfilePlan, Choice]], catalog: Catalog) -> PluginState:
+def _loaded(claim: Candidate, choice: Choice | None, plan: ProfilePlan, catalog: Catalog) -> PluginState:
     installed = catalog.load(claim.name)
     hooks = tuple(hook for hook in hook_names() if hook in installed.hooks)
-    by_default = installed.declaration.on_by_default
-    active = [(plan, choice) for plan, choice in meant if by_default or choice.path is not None]
-    if active:
-        profiles = tuple(plan.name for plan, _ in active)
-        weight = active[0][1].weight if "score" in hooks else None
-        return _state(claim, State.ACTIVE, hooks=hooks, weight=weight, profiles=profiles)
-    if meant:
-        why = "off by default: name it in plugins.enabled to use it"
-        return _state(claim, State.OFF_BY_DEFAULT, hooks=hooks, why=why)
-    why = 'plugins.disabled has "*", and plugins.enabled does not name it'
-    return _state(claim, State.DISABLED, hooks=hooks, why=why)
+    place = dotted(plan.path)
+    if choice is None:
+        why = f'{place}.disabled has "*", and {place}.enabled does not name it'
+        return _state(claim, plan, State.DISABLED, hooks=hooks, why=why)
+    if not is_meant(choice, catalog):
+        why = f"off by default: name it in {place}.enabled to use it"
+        return _state(claim, plan, State.OFF_BY_DEFAULT, hooks=hooks, why=why)
+    weight = choice.weight if "score" in hooks else None
+    return _state(claim, plan, State.ACTIVE, hooks=hooks, weight=weight)
 
 
 def _state(
     claim: Candidate,
+    plan: ProfilePlan | None,
     state: State,
     *,
     hooks: tuple[str, ...] = (),
     weight: int | None = None,
-    profiles: tuple[str, ...] = (),
     why: str = "",
 ) -> PluginState:
     return PluginState(
@@ -109,6 +117,6 @@ def _state(
         state=state,
         hooks=hooks,
         weight=weight,
-        profiles=profiles,
+        profile=plan.name if plan is not None else None,
         why=why,
     )

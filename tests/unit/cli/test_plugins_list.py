@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from kruntimes_core.cli.main import main
+from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.cli.plugins import listing
 from kruntimes_core.framework.loading.catalog import Catalog
 
@@ -59,28 +60,37 @@ def written(folder: Path, text: str) -> str:
 def test_an_environment_without_plugins_says_what_to_install(
     install: Install, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["plugins", "list"]) == 0
+    assert main(["plugins", "list"]) == 1
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err == (
-        "no plugins are installed, so nothing can be decided: pip install kruntimes-runtime-pod-availability"
-        " kruntimes-run-affinity kruntimes-workspace-placement kruntimes-preferred-run-affinity"
-        " kruntimes-least-loaded\n"
+        "the scheduler would not start: no plugins are installed: install the distributions"
+        " kruntimes-runtime-pod-availability, kruntimes-run-affinity, kruntimes-workspace-placement,"
+        " kruntimes-preferred-run-affinity, kruntimes-least-loaded\n"
     )
+
+
+def test_a_host_that_may_work_without_plugins_would_start(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = written(tmp_path, "allowNoCapacityFilter: true\n")
+    assert main(["plugins", "list", "--config", config]) == 0
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == ("", "no plugins are installed\n")
 
 
 def test_every_plugin_is_a_row(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
     install("Room", FILTER)
     install("Lucky", SCORER, version="2.1")
     install("Broken", "raise RuntimeError('not today')")
-    assert main(["plugins", "list"]) == 0
+    assert main(["plugins", "list"]) == 1
     shown = capsys.readouterr()
     lines = shown.out.splitlines()
     assert lines[0].split() == ["NAME", "DISTRIBUTION", "VERSION", "STATE", "HOOKS", "WEIGHT", "WHY", "NOT"]
-    assert lines[1].split()[:6] == ["Broken", "acme-broken", "1.0", "broken", "<none>", "<none>"]
-    assert "RuntimeError: not today" in lines[1]
-    assert lines[2].split() == ["Lucky", "acme-lucky", "2.1", "active", "score", "1", "<none>"]
-    assert lines[3].split() == ["Room", "acme-room", "1.0", "active", "filter", "<none>", "<none>"]
+    assert lines[1].split() == ["Lucky", "acme-lucky", "2.1", "active", "score", "1", "<none>"]
+    assert lines[2].split() == ["Room", "acme-room", "1.0", "active", "filter", "<none>", "<none>"]
+    assert lines[3].split()[:6] == ["Broken", "acme-broken", "1.0", "broken", "<none>", "<none>"]
+    assert "RuntimeError: not today" in lines[3]
     assert shown.err.startswith("the scheduler would not start: cannot load plugin Broken (acme-broken 1.0")
 
 
@@ -97,27 +107,60 @@ def test_a_configuration_decides_what_is_active(
     assert shown.err == ""
     assert document["apiVersion"] == "kruntimes.io/plugins/v1"
     assert document["plugins"][0] == {
+        "profile": "default",
         "name": "Lucky",
         "distribution": "acme-lucky",
         "version": "1.0",
         "state": "active",
         "hooks": ["score"],
         "weight": 3,
-        "profiles": ["default"],
         "why": None,
     }
-    assert [plugin["state"] for plugin in document["plugins"]] == ["active", "disabled", "active"]
-    assert document["plugins"][1]["why"] == "named in plugins.disabled"
+    assert [plugin["state"] for plugin in document["plugins"]] == ["active", "active", "disabled"]
+    assert document["plugins"][2]["why"] == "named in plugins.disabled"
     main(["plugins", "list", "--config", config, "-o", "yaml"])
     assert yaml.safe_load(capsys.readouterr().out) == document
 
 
-def test_wide_names_the_profiles(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wide_names_the_profile(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
     install("Room", FILTER)
     assert main(["plugins", "list", "-o", "wide"]) == 0
     heading, row = capsys.readouterr().out.splitlines()
-    assert heading.split()[6:] == ["PROFILES", "WHY", "NOT"]
-    assert row.split()[6:] == ["default", "<none>"]
+    assert heading.split()[:2] == ["PROFILE", "NAME"]
+    assert row.split()[:2] == ["default", "Room"]
+
+
+def test_several_profiles_are_listed_one_after_the_other(
+    install: Install, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("Room", FILTER)
+    install("Lucky", SCORER)
+    config = written(
+        tmp_path,
+        "profiles: [{name: gpu, runtimes: [torch], plugins:"
+        " {disabled: ['*'], enabled: [Room, {name: Lucky, weight: 4}]}}]\n",
+    )
+    assert main(["plugins", "list", "--config", config]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [(row[0], row[1], row[4], row[6]) for row in rows[1:]] == [
+        ("default", "Lucky", "active", "1"),
+        ("default", "Room", "active", "<none>"),
+        ("gpu", "Room", "active", "<none>"),
+        ("gpu", "Lucky", "active", "4"),
+    ]
+    assert main(["plugins", "list", "--config", config, "-o", "name"]) == 0
+    assert capsys.readouterr().out == "Lucky\nRoom\n"
+
+
+def test_the_cause_of_a_failure_is_whole_on_a_narrow_screen(
+    install: Install, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("Broken", "raise RuntimeError('first word, and so on, to the last word')")
+    monkeypatch.setattr(listing, "standard_output", lambda: Screen(columns=110))
+    main(["plugins", "list"])
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines()[:3])) <= 110
+    assert "RuntimeError: first word, and so on, to the last word" in " ".join(shown.split())
 
 
 def test_names_alone(install: Install, capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,7 +188,7 @@ def test_a_configuration_with_an_unknown_plugin_is_told_beside_the_list(
 ) -> None:
     install("Room", FILTER)
     config = written(tmp_path, "plugins: {enabled: [Rooom]}\n")
-    assert main(["plugins", "list", "--config", config]) == 0
+    assert main(["plugins", "list", "--config", config]) == 1
     shown = capsys.readouterr()
     assert "Room" in shown.out
     assert shown.err.startswith(f"the scheduler would not start: {config}:1: ")

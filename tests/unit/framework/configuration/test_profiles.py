@@ -173,7 +173,9 @@ def test_a_name_that_is_not_installed_is_reported_with_the_right_one(
 
 def test_a_supplied_plugin_that_is_missing_is_named_by_its_distribution(environment: Any) -> None:
     message = refusal(environment, "plugins: {enabled: [RunAffinity]}")
-    assert message.endswith("plugin RunAffinity is not installed: pip install kruntimes-run-affinity")
+    assert message.endswith(
+        "plugin RunAffinity is not installed: install the distribution kruntimes-run-affinity"
+    )
 
 
 @pytest.mark.parametrize(
@@ -203,7 +205,7 @@ def test_required_arguments_of_a_plugin_that_nobody_named(supplied: Any) -> None
     supplied.install("Zones", LABELLED)
     message = refusal(supplied, "plugins: {}")
     assert "plugins.enabled: Zones is on by default: its arguments.label is required: add it" in message
-    assert message.endswith("name Zones here with its arguments, or disable it")
+    assert message.endswith("name Zones in plugins.enabled with its arguments, or disable it")
 
 
 def test_arguments_for_a_plugin_that_takes_none(supplied: Any) -> None:
@@ -261,7 +263,7 @@ def test_a_host_without_a_capacity_filter_does_not_schedule(environment: Any) ->
     message = refusal(environment)
     assert "no active plugin of profile default provides capacity" in message
     assert message.endswith(
-        "pip install kruntimes-runtime-pod-availability, or set allowNoCapacityFilter: true"
+        "install the distribution kruntimes-runtime-pod-availability, or set allowNoCapacityFilter: true"
     )
     assert build(environment, "allowNoCapacityFilter: true").all[0].plugins == ()
     environment.install("OwnCapacity", CAPACITY)
@@ -284,6 +286,24 @@ def test_a_configuration_without_a_file_has_paths_and_no_lines(environment: Any)
     twice = Configuration.model_validate({"plugins": {"enabled": ["A", "A"]}})
     with pytest.raises(InputError, match=r"^plugins\.enabled\[1\]: A is enabled twice"):
         build_profiles(twice, environment.catalog())
+
+
+def test_what_is_wrong_without_a_file_begins_with_the_thing(environment: Any) -> None:
+    def said() -> str:
+        with pytest.raises(InputError) as caught:
+            build_profiles(Configuration.default(), environment.catalog())
+        return str(caught.value)
+
+    assert said().startswith("no active plugin of profile default provides capacity")
+    environment.supplied()
+    zones = environment.install("Zones", LABELLED)
+    assert said().startswith("Zones is on by default: its arguments.label is required: add it: name Zones in")
+    assert zones in environment.imported()
+    environment.install("Fair", QUEUE)
+    environment.install("Lanes", QUEUE)
+    both = Configuration.model_validate({"plugins": {"disabled": ["Zones"]}})
+    with pytest.raises(InputError, match=r"^Fair \(acme-fair 1\.0\) and Lanes .* all order the queue"):
+        build_profiles(both, environment.catalog())
 
 
 def test_a_plugin_that_cannot_be_built_says_how_to_start_without_it(supplied: Any) -> None:

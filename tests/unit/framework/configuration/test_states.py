@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.framework.configuration import PluginState, State, describe, load_configuration
+from kruntimes_core.framework.configuration import (
+    PluginState,
+    State,
+    build_profiles,
+    describe,
+    load_configuration,
+)
 
 RAISES = "raise SystemExit('it was imported')"
 OFF = "class {name}:\n  on_by_default = False\n  @hookimpl\n  def filter(self, pod): ...\n"
@@ -26,10 +32,31 @@ def test_an_active_plugin_shows_owner_hooks_and_weight(environment: Any) -> None
         state=State.ACTIVE,
         hooks=("score",),
         weight=3,
-        profiles=("default",),
+        profile="default",
     )
     assert shown["RunAffinity"].weight is None
-    assert list(shown) == sorted(shown)
+
+
+def test_what_is_active_comes_first_as_it_is_asked_then_the_rest_by_name(environment: Any) -> None:
+    environment.supplied()
+    for name, source in (("Ant", None), ("Zebra", None), ("Sleeper", OFF), ("Broken", RAISES)):
+        environment.install(name, *([source] if source else []))
+    assert list(states(environment, "plugins: {enabled: [Zebra], disabled: [RunAffinity]}")) == [
+        *("RuntimePodAvailability", "WorkspacePlacement", "PreferredRunAffinity", "LeastLoaded"),
+        *("Zebra", "Ant"),
+        *("Broken", "RunAffinity", "Sleeper"),
+    ]
+    exactly = "plugins: {disabled: ['*'], enabled: [LeastLoaded, RuntimePodAvailability]}"
+    assert list(states(environment, exactly))[:2] == ["LeastLoaded", "RuntimePodAvailability"]
+
+
+def test_the_order_is_that_of_the_profile_that_is_built(environment: Any) -> None:
+    environment.supplied()
+    environment.install("Ant")
+    configuration = load_configuration("plugins: {enabled: [Ant], disabled: [LeastLoaded]}", "c.yaml")
+    catalog = environment.catalog()
+    active = [one.name for one in describe(configuration, catalog) if one.state is State.ACTIVE]
+    assert active == [plugin.name for plugin in build_profiles(configuration, catalog).all[0].plugins]
 
 
 def test_hooks_are_shown_in_the_order_of_a_cycle(environment: Any) -> None:
@@ -85,16 +112,26 @@ def test_what_a_configuration_that_names_its_plugins_leaves_out(environment: Any
     assert shown["Fine"].why == 'plugins.disabled has "*", and plugins.enabled does not name it'
 
 
-def test_a_plugin_is_active_where_one_profile_has_it(environment: Any) -> None:
+def test_each_profile_has_its_own_states(environment: Any) -> None:
     environment.supplied()
+    environment.install("Sleeper", OFF)
     text = """
 plugins: {disabled: [LeastLoaded]}
 profiles:
-- {name: gpu, runtimes: [x], plugins: {enabled: [{name: LeastLoaded, weight: 4}]}}
+- {name: gpu, runtimes: [x], plugins: {disabled: ['*'], enabled: [{name: LeastLoaded, weight: 4}]}}
 """
-    shown = states(environment, text)
-    assert (shown["LeastLoaded"].profiles, shown["LeastLoaded"].weight) == (("gpu",), 4)
-    assert shown["RunAffinity"].profiles == ("default", "gpu")
+    listed = describe(load_configuration(text, "c.yaml"), environment.catalog())
+    assert [one.profile for one in listed] == ["default"] * 6 + ["gpu"] * 6
+    of_default, of_gpu = (
+        {one.name: one for one in listed if one.profile == name} for name in ("default", "gpu")
+    )
+    assert next(iter(of_gpu)) == list(of_default)[4] == "LeastLoaded"
+    assert (of_gpu["LeastLoaded"].state, of_gpu["LeastLoaded"].weight) == (State.ACTIVE, 4)
+    assert (of_default["LeastLoaded"].state, of_default["LeastLoaded"].weight) == (State.DISABLED, None)
+    assert of_default["LeastLoaded"].why == "named in plugins.disabled"
+    place = "profiles[0].plugins"
+    assert of_gpu["RunAffinity"].why == f'{place}.disabled has "*", and {place}.enabled does not name it'
+    assert of_default["Sleeper"].why == "off by default: name it in plugins.enabled to use it"
 
 
 @pytest.mark.parametrize("text", ["plugins: {enabled: [NotInstalled]}", "plugins: {disabled: [no-such]}"])
