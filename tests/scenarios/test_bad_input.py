@@ -89,7 +89,7 @@ def test_the_line_in_a_yaml_file_is_that_of_the_field(tmp_path: Path, kruntimes:
 
 
 BROKEN_FILES = {
-    "a: [1, 2\n": "2",
+    "a: [1, 2\n": "1",
     "kind: Run\n  metadata: {}\n": "2",
     "a: 1\na: 2\n": "2",
     "\tkind: Run\n": "1",
@@ -103,7 +103,7 @@ BROKEN_FILES = {
     "!!python/object/apply:os.system ['true']\n": "1",
     "a: !secret x\n": "1",
     "%BAD\n---\n": "1",
-    "a: 'open\n": "2",
+    "a: 'open\n": "1",
     '{"kind": }': "1",
     '{"kind": "Run"': "1",
     '{"kind": "Run", "kind": "Pod"}': "1",

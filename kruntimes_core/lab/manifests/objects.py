@@ -2,57 +2,67 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from kruntimes_core.lab.manifests.lines import Place, name_place
+from kruntimes_core.lab.manifests.sources import DUMP_COMMAND
 from kruntimes_core.model.errors import InputError
 
 GROUP = "kruntimes.io"
 VERSION = "v1alpha1"
 RUN, POD, WORKSPACE = "Run", "Pod", "PersistentWorkspace"
 _WORDS = {list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
+_WHAT_TO_WRITE = {
+    list: "make it the items of a List (apiVersion: v1, kind: List, items: ...)",
+    type(None): "remove it",
+}
+_WHAT_TO_GIVE = f"give manifests, as {DUMP_COMMAND} prints them"
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One object: a Run, a Pod or a PersistentWorkspace, or one that nobody here asks for."""
+    """One object: a Run, a Pod or a PersistentWorkspace, or one that nobody here asks for.
+
+    other: how one that does not count is counted; None for one that does.
+    """
 
     kind: str
     content: dict[str, Any] = field(repr=False)
     place: Place
+    other: str | None = None
 
 
-def manifests_in(content: object, place: Place, skipped: Counter[str]) -> Iterator[Manifest]:
-    """The objects of one document that count, in their order; the others are added to `skipped`.
+def manifests_in(content: object, place: Place) -> Iterator[Manifest]:
+    """The objects of one document, in their order.
 
     Raises: `InputError` with file and line for what is no Kubernetes object, and for another version
     of our API.
     """
-    for manifest in _objects(content, place):
-        reason = _other(manifest)
-        if reason is None:
-            yield manifest
-        else:
-            skipped[reason] += 1
+    for kind, item, where in _objects(content, place):
+        yield Manifest(kind, item, where, _other(kind, item["apiVersion"], where))
 
 
-def _objects(content: object, place: Place, version: str = "", kind: str = "") -> Iterator[Manifest]:
+def _objects(
+    content: object, place: Place, version: str = "", kind: str = ""
+) -> Iterator[tuple[str, dict[str, Any], Place]]:
     """The object itself, or the items of a list; `version` and `kind` are what a list says of its items."""
     if not isinstance(content, dict):
         found = _WORDS.get(type(content), "a number")
-        raise InputError(f"{name_place(place)}: expected an object with apiVersion and kind, found {found}")
+        advice = _WHAT_TO_WRITE.get(type(content), _WHAT_TO_GIVE)
+        problem = f"expected an object with apiVersion and kind, found {found}: {advice}"
+        raise InputError(f"{name_place(place)}: {problem}")
     version = _text(content, "apiVersion", version, place)
     kind = _text(content, "kind", kind, place)
     content |= {"apiVersion": version, "kind": kind}
     if not kind.endswith("List") or "items" not in content:
-        yield Manifest(kind, content, place)
+        yield kind, content, place
         return
     items, kind = content["items"] or [], kind.removesuffix("List")
     if not isinstance(items, list):
-        raise InputError(f"{name_place(place.at('items'))}: the items of a list must be a list")
+        where = name_place(place.at("items"))
+        raise InputError(f"{where}: the items of a list must be a list: write a dash before each")
     for position, item in enumerate(items):
         yield from _objects(item, place.at("items", position), version if kind else "", kind)
 
@@ -64,15 +74,14 @@ def _text(content: dict[str, Any], key: str, implied: str, place: Place) -> str:
     return value
 
 
-def _other(manifest: Manifest) -> str | None:
+def _other(kind: str, api_version: str, place: Place) -> str | None:
     """How an object that does not count is counted, or None for one that does."""
-    group, _, version = manifest.content["apiVersion"].rpartition("/")
-    kind = manifest.kind
+    group, _, version = api_version.rpartition("/")
     if (group, version, kind) == ("", "v1", POD):
         return None
     if group != GROUP or kind not in (RUN, WORKSPACE):
-        return kind if kind not in (RUN, POD, WORKSPACE) else f"{kind} of {manifest.content['apiVersion']}"
+        return kind if kind not in (RUN, POD, WORKSPACE) else f"{kind} of {api_version}"
     if version != VERSION:
-        where = name_place(manifest.place.at("apiVersion"))
+        where = name_place(place.at("apiVersion"))
         raise InputError(f"{where}: {kind} of {group}/{version}: only {GROUP}/{VERSION} is understood")
     return None

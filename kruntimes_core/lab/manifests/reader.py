@@ -13,7 +13,7 @@ from kruntimes_core.lab.manifests.known import Known, KnownObjects, Observation
 from kruntimes_core.lab.manifests.lines import Place, name_places
 from kruntimes_core.lab.manifests.objects import POD, RUN, Manifest, manifests_in
 from kruntimes_core.lab.manifests.paths import steps
-from kruntimes_core.lab.manifests.sources import Source
+from kruntimes_core.lab.manifests.sources import DUMP_COMMAND, Source
 from kruntimes_core.lab.world import World
 from kruntimes_core.model.decode.decoder import Decoder
 from kruntimes_core.model.decode.pod import RUNTIME_LABEL
@@ -48,6 +48,8 @@ class Reading:
     world: World
     unreadable: tuple[Unreadable, ...]
     skipped: Counter[str]
+    namespaces: frozenset[str]
+    """Those that any object is in, also one that does not count."""
 
 
 class Reader:
@@ -61,6 +63,7 @@ class Reader:
         self._unreadable: list[tuple[RunObservation, Place]] = []
         self._newest_creation: datetime | None = None
         self._skipped: Counter[str] = Counter()
+        self._namespaces: set[str] = set()
         self._documents = 0
 
     def read(self, source: Source) -> Iterator[int]:
@@ -72,14 +75,17 @@ class Reader:
             if content is None:
                 continue
             self._documents += 1
-            for manifest in manifests_in(content, Place(source, number, line), self._skipped):
-                self._add(manifest)
+            for manifest in manifests_in(content, Place(source, number, line)):
+                if manifest.other is None:
+                    self._add(manifest)
+                else:
+                    self._skip(manifest, manifest.other)
                 yield len(self._known)
 
     def reading(self) -> Reading:
         """What was read. Raises: `InputError` when no source held anything."""
         if not self._documents:
-            raise InputError("the input is empty: give what kubectl get runs,pods -A -o yaml prints")
+            raise InputError(f"the input is empty: give what {DUMP_COMMAND} prints")
         pods = self._of(PodObservation)
         world = World(
             runs=self._of(RunObservation),
@@ -91,7 +97,12 @@ class Reader:
         )
         names = name_places(place for _, place in self._unreadable)
         unreadable = tuple(Unreadable(observation, names[place]) for observation, place in self._unreadable)
-        return Reading(world=world, unreadable=unreadable, skipped=self._skipped)
+        return Reading(
+            world=world,
+            unreadable=unreadable,
+            skipped=self._skipped,
+            namespaces=frozenset(self._namespaces),
+        )
 
     def _of(self, kind: type[T]) -> tuple[T, ...]:
         return tuple(known.observation for known in self._known if isinstance(known.observation, kind))
@@ -100,14 +111,22 @@ class Reader:
         identity = identify(manifest, self._namespace)
         observation = self._decoded(manifest)
         if observation is None:
-            self._skipped[_OTHER_PEOPLES_POD] += 1
+            self._skip(manifest, _OTHER_PEOPLES_POD)
             return
+        self._namespaces.add(identity.namespace)
         if not self._known.add(Known(identity, observation, manifest.place)):
             return
         self._note_creation(manifest)
         if isinstance(observation, RunObservation) and observation.invalid and observation.invalid.unreadable:
             field = manifest.place.at(*steps(manifest.content, observation.invalid.path))
             self._unreadable.append((observation, field))
+
+    def _skip(self, manifest: Manifest, reason: str) -> None:
+        self._skipped[reason] += 1
+        metadata = manifest.content.get("metadata")
+        namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
+        if namespace and isinstance(namespace, str):
+            self._namespaces.add(namespace)
 
     def _note_creation(self, manifest: Manifest) -> None:
         created = parse_time(manifest.content["metadata"].get("creationTimestamp"))

@@ -9,6 +9,8 @@ from typing import BinaryIO
 
 from kruntimes_core.model.errors import InputError
 
+DUMP_COMMAND = "kubectl get runs,pods,persistentworkspaces -A -o yaml"
+"""What prints all that a plan needs of a cluster."""
 STANDARD_INPUT = "-"
 # What a folder is searched for, as kubectl does: this folder alone, nothing below it.
 MANIFEST_SUFFIXES = frozenset({".yaml", ".yml", ".json"})

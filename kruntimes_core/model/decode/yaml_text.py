@@ -118,7 +118,8 @@ def _yaml_documents(text: str, source: str) -> Iterator[tuple[int, object]]:
 
 def _marked(error: yaml.MarkedYAMLError, text: str, source: str) -> str:
     mark = error.problem_mark or error.context_mark
-    line = mark.line + 1 if mark else 1
+    # A text that ends too early is found so at its very end, where nobody has written anything.
+    line = min(mark.line + 1 if mark else 1, len(text.rstrip().splitlines()) or 1)
     problem = error.problem or error.context or "this cannot be read as YAML"
     if isinstance(error, ScannerError) and "\t" in "".join(text.split("\n", line)[line - 1 : line]):
         problem += " (a tab? YAML is indented with spaces)"

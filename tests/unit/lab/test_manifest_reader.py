@@ -123,14 +123,24 @@ def test_a_run_of_another_version_of_the_api_is_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("- 1\n", "a.yaml:1: expected an object with apiVersion and kind, found a list"),
-        ("No resources found", "a.yaml:1: expected an object with apiVersion and kind, found a text"),
+        (
+            "- 1\n",
+            "a.yaml:1: expected an object with apiVersion and kind, found a list: make it the items of a",
+        ),
+        (
+            "No resources found",
+            "a.yaml:1: expected an object with apiVersion and kind, found a text: give manifests, as kubectl"
+            " get runs,pods,persistentworkspaces -A -o yaml prints them",
+        ),
         (
             "apiVersion: v1\nkind: List\nitems:\n-\n",
-            "a.yaml:4: expected an object with apiVersion and kind, found null",
+            "a.yaml:4: expected an object with apiVersion and kind, found null: remove it",
         ),
         ("apiVersion: v1\nkind: List\nitems: {}x\n", "a.yaml:3: "),
-        ("apiVersion: v1\nkind: List\nitems: 7\n", "a.yaml:3: the items of a list must be a list"),
+        (
+            "apiVersion: v1\nkind: List\nitems: 7\n",
+            "a.yaml:3: the items of a list must be a list: write a dash before each",
+        ),
         ("\n\napiVersion: v1\n", "a.yaml:3: an object without kind"),
         ("kind: Run\n", "a.yaml:1: an object without apiVersion"),
         ("apiVersion: v1\nkind: List\nitems:\n- metadata: {}\n", "a.yaml:4: an object without apiVersion"),
@@ -144,7 +154,9 @@ def test_what_is_no_object_is_refused_with_its_line(text: str, message: str) -> 
 
 @pytest.mark.parametrize("text", ["", "---\n---\n", "# only a comment\n"])
 def test_input_without_any_object_is_an_error(text: str) -> None:
-    assert "the input is empty" in error(text)
+    assert error(text) == (
+        "the input is empty: give what kubectl get runs,pods,persistentworkspaces -A -o yaml prints"
+    )
     assert read(text, run_object("r")).world.runs[0].run.name == "r"
 
 
@@ -209,6 +221,23 @@ def test_a_copied_uid_is_noticed() -> None:
     assert message.startswith("b.yaml:1: Run team-a/s has the uid of Run team-a/r: give each")
     assert len(read(run_object("r", uid="U1"), run_object("r", uid="U1", namespace="team-b")).world.runs) == 2
     assert len(read(run_object("r", uid="U1"), pod_object("r", uid="U1")).world.pods) == 1
+
+
+def test_the_namespaces_of_the_input_are_those_of_all_objects() -> None:
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "d", "namespace": "shop"},
+    }
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}
+    odd = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e", "namespace": 7}}
+    stranger = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "dns", "namespace": "kube-system"}}
+    bare = RUN + "metadata: {name: r}\n"
+    reading = read(
+        listed(deployment, node, odd, stranger, run_object("r", namespace="team-a")), bare, namespace="b"
+    )
+    assert reading.namespaces == {"shop", "kube-system", "team-a", "b"}
+    assert read(listed()).namespaces == frozenset()
 
 
 def test_the_time_of_a_dump_is_that_of_its_newest_heartbeat() -> None:

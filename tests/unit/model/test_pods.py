@@ -2,6 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kruntimes_core.model.pod import shortage
+from kruntimes_core.model.run import Request
 from kruntimes_core.model.snapshot import Mark, Pods
 from kruntimes_core.testing import make_pod
 
@@ -52,6 +54,24 @@ def test_the_log_of_changes_does_not_grow_for_ever() -> None:
         longest = max(longest, len(pods.mark.log))
     assert longest <= 100
     assert pods.changed_since(mark) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "figures"),
+    [
+        ({"runs": 1}, None),
+        ({"cpu": 1}, None),
+        ({"cpu": 2}, "cpu: 7 in use + 2 requested > 8"),
+        ({"runs": 1, "cpu": 9}, "cpu: 7 in use + 9 requested > 8"),
+        ({"runs": 2, "cpu": 9}, "runs: 0 in use + 2 requested > 1"),
+        ({"gpu": 1}, "gpu is not advertised"),
+    ],
+)
+def test_what_a_pod_lacks_is_told_with_figures(asked: dict[str, int], figures: str | None) -> None:
+    pod = make_pod("py-0", capacity={"runs": 1, "cpu": 8}, usage={"cpu": 7})
+    request = Request(asked)
+    assert shortage(pod, request) == figures
+    assert pod.fits(request) is (figures is None)
 
 
 changes = st.lists(st.tuples(st.integers(0, 400), st.sampled_from(NAMES), st.integers(0, 3)), max_size=120)
