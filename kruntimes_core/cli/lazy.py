@@ -28,6 +28,19 @@ class LazyGroup(click.Group):
         """The names of the commands, as they are declared."""
         return list(self._lazy)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that was asked for. Raises: `click.UsageError` with the name that was meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:
+            # Only here: its package brings the plugins' machinery, which no help needs.
+            from kruntimes_core.framework.loading.words import meant
+
+            name = error.command_name
+            raise click.UsageError(f"no such command {name!r}{meant(name, self._lazy)}", ctx) from error
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command; None for a name that nobody declared."""
         if cmd_name not in self._lazy:

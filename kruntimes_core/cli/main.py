@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -16,6 +17,8 @@ from kruntimes_core.cli.output.text import printable
 from kruntimes_core.model.errors import InputError
 
 PROGRAM = "kruntimes"
+# How kubectl finds the command, and how its users call it.
+_KUBECTL_PLUGIN, _BY_KUBECTL = "kubectl-kruntimes", "kubectl kruntimes"
 _DEBUG = "KRUNTIMES_DEBUG"
 _COMPLETION = "_KRUNTIMES_COMPLETE"
 
@@ -40,10 +43,15 @@ def _invoke(arguments: list[str]) -> int:
     if _COMPLETION in os.environ:
         app.main(arguments, prog_name=PROGRAM, complete_var=_COMPLETION)
     try:
-        with app.make_context(PROGRAM, arguments) as context:
+        with app.make_context(_invoked_as(), arguments) as context:
             return app.invoke(context) or Exit.DONE
     except click.exceptions.Exit as end:
         return end.exit_code
+
+
+def _invoked_as() -> str:
+    """What the user types to get here, for help and errors."""
+    return _BY_KUBECTL if Path(sys.argv[0]).stem == _KUBECTL_PLUGIN else PROGRAM
 
 
 def _prepare_streams() -> None:
@@ -67,7 +75,7 @@ def _report(error: Exception) -> int:
 
 def _line(error: Exception) -> str:
     if isinstance(error, click.UsageError):
-        path = error.ctx.command_path if error.ctx else PROGRAM
+        path = error.ctx.command_path if error.ctx else _invoked_as()
         return f"{_lowered(error.format_message())} (see {path} --help)"
     if isinstance(error, click.ClickException):
         return _lowered(error.format_message())

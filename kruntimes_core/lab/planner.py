@@ -20,7 +20,9 @@ from kruntimes_core.engine.record.document import candidates_document, decision_
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles
 from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.lab.freshness import Freshness, freshness
 from kruntimes_core.lab.world import World
+from kruntimes_core.model.pod import PodObservation
 from kruntimes_core.model.times import format_time
 
 PLAN_API_VERSION = "kruntimes.io/plan/v1"
@@ -29,7 +31,8 @@ PLAN_API_VERSION = "kruntimes.io/plan/v1"
 class Planner:
     """Decides every Pending Run of a `World` at one moment. Deterministic; changes nothing outside.
 
-    namespace: plan that one alone; None for all (a cycle for one namespace never touches another's).
+    now: None where no Run is Pending, so that there is nothing to judge. namespace: plan that one
+    alone; None for all (a cycle for one namespace never touches another's).
     """
 
     def __init__(
@@ -37,29 +40,38 @@ class Planner:
         world: World,
         profiles: Profiles,
         configuration: Configuration,
-        now: datetime,
+        now: datetime | None,
         namespace: str | None = None,
     ) -> None:
         self._world = world
         self._profiles = profiles
-        self._now = Now(now, 0)
+        self._now = Now(now, 0) if now is not None else None
+        self._settings = Settings.of(configuration)
         self._namespace = namespace
         self._runners = Runners()
         self._decisions: dict[tuple[str, str], Decision] = {}
         self.plugin_errors: list[PluginError] = []
         """Each failure of a plugin once, in order of appearance."""
-        self._engine = Engine(profiles, Settings.of(configuration), self._now)
-        self._engine.journal.listener = self._collect
 
     def decisions(self) -> Iterator[int]:
         """Run the plan; yields how many Runs have an answer, after each step."""
-        engine, now = self._engine, self._now
-        self._observe()
+        if (now := self._now) is None:
+            return
+        engine = Engine(self._profiles, self._settings, now)
+        engine.journal.listener = self._collect
+        self._observe(engine, now)
         engine.lead(now)
         while (work := engine.take(now)) is not None:
             engine.finish(work, work.execute(self._runners), now)
-            self._answer_requests()
+            _answer_requests(engine, now)
             yield len(self._decisions)
+
+    @property
+    def freshness(self) -> Freshness | None:
+        """How many of the Pods are stale at the time of the plan; None when no Run asked for one."""
+        if self._now is None or not self._decisions:
+            return None
+        return freshness(self._pods(), self._now, self._settings.heartbeat_staleness)
 
     def document(self, explain: bool) -> dict[str, Any]:
         """The plan document. explain: with the candidates of each Run."""
@@ -72,33 +84,27 @@ class Planner:
             decisions.append(document)
         return {
             "apiVersion": PLAN_API_VERSION,
-            "now": format_time(self._now.wall),
+            "now": format_time(self._now.wall) if self._now is not None else None,
             "plugins": self._plugins(),
             "decisions": decisions,
         }
 
-    def _observe(self) -> None:
+    def _observe(self, engine: Engine, now: Now) -> None:
         world, inside = self._world, self._inside
         for event in (
-            events.PodsListed(observations=tuple(o for o in world.pods if inside(o.pod.namespace))),
+            events.PodsListed(observations=self._pods()),
             events.WorkspacesListed(
                 observations=tuple(o for o in world.workspaces if inside(o.workspace.namespace))
             ),
             events.RunsListed(observations=tuple(o for o in world.runs if inside(o.run.namespace))),
         ):
-            self._engine.handle(event, self._now)
+            engine.handle(event, now)
+
+    def _pods(self) -> tuple[PodObservation, ...]:
+        return tuple(seen for seen in self._world.pods if self._inside(seen.pod.namespace))
 
     def _inside(self, namespace: str) -> bool:
         return self._namespace in (None, namespace)
-
-    def _answer_requests(self) -> None:
-        """Every write is applied; the echo of none comes, so reservations stay what counts."""
-        engine, now = self._engine, self._now
-        while (request := engine.next_request(now)) is not None:
-            if isinstance(request, Write):
-                engine.written(request, Applied(request.guard), now)
-            elif (entry := engine.find(request.namespace, request.name)) is not None:
-                engine.read(request, Found(entry.observation), now)
 
     def _collect(self, decision: Decision) -> None:
         """Keep each Run's last decision, at the place where it got it."""
@@ -121,3 +127,12 @@ class Planner:
 
     def _uid(self, uid: str) -> str | None:
         return None if uid in self._world.invented_uids else uid
+
+
+def _answer_requests(engine: Engine, now: Now) -> None:
+    """Every write is applied; the echo of none comes, so reservations stay what counts."""
+    while (request := engine.next_request(now)) is not None:
+        if isinstance(request, Write):
+            engine.written(request, Applied(request.guard), now)
+        elif (entry := engine.find(request.namespace, request.name)) is not None:
+            engine.read(request, Found(entry.observation), now)

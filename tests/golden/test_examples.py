@@ -20,24 +20,24 @@ train      py        Waiting     <none>   InsufficientCapacity   waiting for ava
 EXPLAINED = """\
 
 default/embed (runtime py): Scheduled on py-1
-  POD    VERDICT    TOTAL   SCORES                                                                            WHY NOT
-  py-0   feasible   0       PreferredRunAffinity 0->0*1, LeastLoaded highest load 0.5000, sum 0.5000->0*1     <none>
-  py-1   chosen     100     PreferredRunAffinity 0->0*1, LeastLoaded highest load 0.2500, sum 0.2500->100*1   <none>
+  POD    VERDICT    TOTAL   WHY
+  py-0   feasible   0       PreferredRunAffinity 0*1; LeastLoaded 0*1 (highest load 0.5000, sum 0.5000)
+  py-1   chosen     100     PreferredRunAffinity 0*1; LeastLoaded 100*1 (highest load 0.2500, sum 0.2500)
 
 default/evaluate (runtime py): Scheduled on py-1
-  POD    VERDICT    TOTAL   SCORES                                                                               WHY NOT
-  py-0   feasible   100     PreferredRunAffinity 0->0*1, LeastLoaded highest load 0.5000, sum 0.5000->100*1      <none>
-  py-1   chosen     200     PreferredRunAffinity 10->100*1, LeastLoaded highest load 0.5000, sum 0.5000->100*1   <none>
+  POD    VERDICT    TOTAL   WHY
+  py-0   feasible   100     PreferredRunAffinity 0*1; LeastLoaded 100*1 (highest load 0.5000, sum 0.5000)
+  py-1   chosen     200     PreferredRunAffinity 100*1 (10); LeastLoaded 100*1 (highest load 0.5000, sum 0.5000)
 
 default/report (runtime py): Waiting, AffinityNotSatisfied
-  POD    VERDICT    TOTAL    SCORES   WHY NOT
-  py-0   rejected   <none>   <none>   RunAffinity: AffinityNotSatisfied
-  py-1   rejected   <none>   <none>   RunAffinity: AffinityNotSatisfied
+  POD    VERDICT    TOTAL    WHY
+  py-0   rejected   <none>   RunAffinity: AffinityNotSatisfied
+  py-1   rejected   <none>   RunAffinity: AffinityNotSatisfied
 
 default/train (runtime py): Waiting, InsufficientCapacity
-  POD    VERDICT    TOTAL    SCORES   WHY NOT
-  py-0   rejected   <none>   <none>   RuntimePodAvailability: InsufficientCapacity (gpu is not advertised)
-  py-1   rejected   <none>   <none>   RuntimePodAvailability: InsufficientCapacity (gpu is not advertised)
+  POD    VERDICT    TOTAL    WHY
+  py-0   rejected   <none>   RuntimePodAvailability: InsufficientCapacity (gpu is not advertised)
+  py-1   rejected   <none>   RuntimePodAvailability: InsufficientCapacity (gpu is not advertised)
 """  # noqa: E501
 
 # scrape: third attempt, 10 s * 2 after 09:15:35. etl-2 fills the cpu of the Pod where its cohort is, so etl-3
@@ -86,11 +86,13 @@ def test_the_dump_of_two_namespaces(capsys: pytest.CaptureFixture[str]) -> None:
     assert columns(table, headings) == columns(CLUSTER_DUMP, headings)
     assert notes.splitlines() == [
         "skipped 1 object of other kinds: 1 Pod without the label runtime",
+        "1 of 5 ready Runtime Pods has no heartbeat within 15 s of 2026-03-10T09:15:42Z: if that is no"
+        " outage, give an earlier --now, or dump Pods and Runs together",
         "11 Runs: 5 Scheduled, 4 Waiting, 1 Backoff, 1 Cancelled",
     ]
 
 
 def test_names_are_those_of_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     _, names, _ = plan(capsys, "cluster-dump.yaml", "-o", "name")
-    runs = [row[0] for row in columns(CLUSTER_DUMP, "RUN")[1:]]
-    assert names.splitlines() == [f"run.kruntimes.io/{run}" for run in runs]
+    runs = columns(CLUSTER_DUMP, "RUN NAMESPACE")[1:]
+    assert names.splitlines() == [f"run.kruntimes.io/{run} -n {namespace}" for run, namespace in runs]

@@ -262,8 +262,8 @@ class TestExitCodes:
         assert [one["run"] for one in json.loads(asked.stdout)["decisions"]] == ["r"]
         assert kruntimes("plan", "-f", file, "-n", "team-b").returncode == 1
         nobody = kruntimes("plan", "-f", file, "-n", "team-c")
-        assert (nobody.returncode, nobody.stdout) == (0, "")
-        assert nobody.stderr == "no pending Runs in the namespace team-c\n"
+        assert (nobody.returncode, nobody.stdout) == (2, "")
+        assert nobody.stderr == "error: the input has no namespace team-c; it has team-a, team-b\n"
 
 
 SPELLED = {

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.cli.output.text import printable, shortened, width
+from kruntimes_core.cli.output.text import printable, shortened, width, wrapped
 
 NONE = "<none>"
 _GAP = "   "
-# A message cut to less than this says nothing: then the line may rather wrap.
+# A message cut to less than this says nothing.
 _LEAST_COLUMNS = 20
 
 
@@ -23,22 +23,37 @@ class Column:
 
 
 def table(
-    columns: Sequence[Column], rows: Iterable[Sequence[object]], screen: Screen, indent: str = ""
+    columns: Sequence[Column],
+    rows: Iterable[Sequence[object]],
+    screen: Screen,
+    indent: str = "",
+    *,
+    whole: bool = False,
 ) -> Iterator[str]:
     """The lines of a table. In: rows of values, None or an empty text for what does not apply.
 
-    The last column takes what is left of the screen and is cut there; the others are never cut.
+    The last column takes what is left of the screen; the others are never cut. What is longer is cut,
+    and the column left out where next to nothing is left; or (whole) it goes on in further lines, and
+    runs over the edge where next to nothing is left.
     """
     cells = [[_cell(value) for value in row] for row in rows]
     headings = [column.heading for column in columns]
     *widths, _ = (max(map(width, below)) for below in zip(headings, *cells, strict=True))
     room = _room(widths, screen, indent)
-    yield indent + _line(headings, headings, widths, room)
+    if room is not None and room < _LEAST_COLUMNS:
+        if not whole and len(columns) > 1:
+            yield from table(columns[:-1], [row[:-1] for row in cells], Screen(colour=screen.colour), indent)
+            return
+        room = None
+    yield indent + _line(headings, headings, widths)
     for row in cells:
-        painted = [
+        *painted, _ = (
             screen.painted(cell, column.colours.get(cell)) for cell, column in zip(row, columns, strict=True)
-        ]
-        yield indent + _line(row, painted, widths, room)
+        )
+        first, *more = _fitted(row[-1], room, whole=whole)
+        yield indent + _line(row, [*painted, screen.painted(first, columns[-1].colours.get(first))], widths)
+        for piece in more:
+            yield indent + _line([""] * len(row), [*[""] * len(widths), piece], widths)
 
 
 def _cell(value: object) -> str:
@@ -49,15 +64,20 @@ def _room(widths: Sequence[int], screen: Screen, indent: str) -> int | None:
     """How many columns the last cell of a line may take."""
     if screen.columns is None:
         return None
-    left = screen.columns - len(indent) - sum(widths) - len(_GAP) * len(widths)
-    return max(left, _LEAST_COLUMNS)
+    return screen.columns - len(indent) - sum(widths) - len(_GAP) * len(widths)
 
 
-def _line(cells: Sequence[str], painted: Sequence[str], widths: Sequence[int], room: int | None) -> str:
+def _fitted(cell: str, room: int | None, *, whole: bool) -> list[str]:
+    """The last cell of a row in lines that fit."""
+    if room is None:
+        return [cell]
+    return wrapped(cell, room) if whole else [shortened(cell, room)]
+
+
+def _line(cells: Sequence[str], painted: Sequence[str], widths: Sequence[int]) -> str:
     """The cells side by side; colours take no room, so that widths are those of the plain cells."""
     padded = [
         colour + " " * (columns - width(cell))
         for cell, colour, columns in zip(cells[:-1], painted[:-1], widths, strict=True)
     ]
-    last = painted[-1] if room is None or width(cells[-1]) <= room else shortened(cells[-1], room)
-    return _GAP.join([*padded, last])
+    return _GAP.join([*padded, painted[-1]])

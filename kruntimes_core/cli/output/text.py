@@ -34,6 +34,18 @@ def shortened(text: str, columns: int) -> str:
     return text[:end].rstrip() + "…"
 
 
+def wrapped(text: str, columns: int) -> list[str]:
+    """Printable text in lines of at most `columns`, broken at spaces; a longer word has its own line."""
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if lines[-1] and width(longer) > columns:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
 def _escaped(character: str) -> str:
     if unicodedata.category(character) not in _UNPRINTABLE:
         return character

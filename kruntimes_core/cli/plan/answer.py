@@ -30,6 +30,7 @@ from kruntimes_core.model.run import Phase
 from kruntimes_core.model.times import parse_time
 
 _NO = frozenset({"Waiting", "Failed"})
+_SHOWN_NAMESPACES = 10
 
 
 def answer(options: PlanOptions) -> Exit:
@@ -39,9 +40,10 @@ def answer(options: PlanOptions) -> Exit:
     profiles = build_profiles(configuration, Catalog())
     with _uncollected():
         reading = _read(options)
-        now = given or _observed_time(reading.world)
+        pending = _pending(reading.world, options.namespace)
+        now = given or _observed_time(reading.world, pending)
         planner = Planner(reading.world, profiles, configuration, now, options.namespace)
-        follow(planner.decisions(), "planning", _pending(reading.world, options.namespace))
+        follow(planner.decisions(), "planning", pending)
         document = planner.document(options.explain)
     _say(notes.left_out(reading.skipped))
     show(document, options, standard_output())
@@ -76,7 +78,9 @@ def _given_time(text: str | None) -> datetime | None:
 def _read(options: PlanOptions) -> Reading:
     reader = Reader(Decoder(), options.namespace or "default")
     follow(_read_all(reader, options.filenames), "reading")
-    return reader.reading()
+    reading = reader.reading()
+    _check_namespace(options.namespace, reading.namespaces)
+    return reading
 
 
 def _read_all(reader: Reader, filenames: Iterable[str]) -> Iterator[int]:
@@ -84,8 +88,19 @@ def _read_all(reader: Reader, filenames: Iterable[str]) -> Iterator[int]:
         yield from reader.read(source)
 
 
-def _observed_time(world: World) -> datetime:
-    if world.observed_at is None:
+def _check_namespace(asked: str | None, found: frozenset[str]) -> None:
+    """Raises: `InputError` for a namespace that is not in the input, while others are."""
+    if asked is None or asked in found or not found:
+        return
+    names = sorted(found)
+    more = f" and {len(names) - _SHOWN_NAMESPACES} more" if len(names) > _SHOWN_NAMESPACES else ""
+    listed = ", ".join(names[:_SHOWN_NAMESPACES])
+    raise InputError(f"the input has no namespace {asked}; it has {listed}{more}")
+
+
+def _observed_time(world: World, pending: int) -> datetime | None:
+    """When the input was taken. Raises: `InputError` when nothing tells, and a Pending Run asks."""
+    if pending and world.observed_at is None:
         raise InputError("the input tells no time (no lastProbeTime, no creationTimestamp): give --now TIME")
     return world.observed_at
 
@@ -98,6 +113,7 @@ def _pending(world: World, namespace: str | None) -> int:
 def _judge(document: Mapping[str, Any], reading: Reading, planner: Planner, options: PlanOptions) -> Exit:
     """Say on standard error what was wrong, and sum up under a table."""
     decisions = document["decisions"]
+    _say(notes.stale(planner.freshness))
     _say(notes.guessed_usage(reading.unreadable, options.namespace))
     bad = _say(notes.failed_unread(reading.unreadable, decisions))
     bad += _say(notes.broken_plugins(planner.plugin_errors))

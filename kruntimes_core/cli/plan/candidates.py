@@ -13,45 +13,50 @@ _COLUMNS = (
     Column("POD"),
     Column("VERDICT", {"chosen": "green", "rejected": "red"}),
     Column("TOTAL"),
-    Column("SCORES"),
-    Column("WHY NOT"),
+    Column("WHY"),
 )
 _INDENT = "  "
+# Who rejected a Pod where no plugin did: the host's own check of room.
+_HOST = "host"
 
 
 def explained(decisions: Iterable[Mapping[str, Any]], screen: Screen) -> Iterator[str]:
     """A heading for each Run, and below it the Pods of its Runtime by name.
 
-    A score reads `plugin raw->normalized*weight`.
+    A score reads `plugin normalized*weight (raw)`, without the raw one where it is the same.
     """
     for decision in decisions:
         yield ""
         yield _heading(decision)
         candidates = decision.get("candidates")
         if candidates:
-            yield from table(_COLUMNS, map(_row, candidates), screen, _INDENT)
+            yield from table(_COLUMNS, map(_row, candidates), screen, _INDENT, whole=True)
         else:
             yield f"{_INDENT}no candidates"
 
 
 def _heading(decision: Mapping[str, Any]) -> str:
     run = f"{decision['namespace']}/{decision['run']} (runtime {decision['runtime']})"
-    where = f" on {decision['pod']}" if decision["pod"] else f", {decision['reason']}"
-    return printable(f"{run}: {decision['outcome']}{where}")
+    outcome, reason = decision["outcome"], decision["reason"]
+    more = f" on {decision['pod']}" if decision["pod"] else f", {reason}" if reason != outcome else ""
+    return printable(f"{run}: {outcome}{more}")
 
 
 def _row(candidate: Mapping[str, Any]) -> tuple[object, ...]:
-    scores = ", ".join(_score(plugin, score) for plugin, score in (candidate["scores"] or {}).items())
-    total = candidate["total"]
-    return candidate["pod"], candidate["verdict"], total, scores, _why_not(candidate)
+    return candidate["pod"], candidate["verdict"], candidate["total"], _why_not(candidate) or _why(candidate)
+
+
+def _why(candidate: Mapping[str, Any]) -> str:
+    return "; ".join(_score(plugin, score) for plugin, score in (candidate["scores"] or {}).items())
 
 
 def _score(plugin: str, score: Mapping[str, Any]) -> str:
-    return f"{plugin} {score['raw']}->{score['normalized']}*{score['weight']}"
+    normalized, raw = str(score["normalized"]), score["raw"]
+    return f"{plugin} {normalized}*{score['weight']}" + (f" ({raw})" if raw != normalized else "")
 
 
 def _why_not(candidate: Mapping[str, Any]) -> str | None:
     if not candidate["reason"]:
         return None
     detail = f" ({candidate['detail']})" if candidate["detail"] else ""
-    return f"{candidate['plugin']}: {candidate['reason']}{detail}"
+    return f"{candidate['plugin'] or _HOST}: {candidate['reason']}{detail}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 import click
 
 from kruntimes_core.cli.exits import Exit
@@ -9,7 +11,23 @@ from kruntimes_core.cli.output.forms import FORM
 from kruntimes_core.cli.plan.options import PlanOptions
 
 
-@click.command()
+class FilesByOption(click.Command):
+    """A command whose files are named by `-f` alone, as kubectl's are: it says so to who forgets it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options. Raises: `click.UsageError` for what stands there without one."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            _, strays, _ = self.make_parser(ctx).parse_args(given)
+            if not strays:
+                raise
+            problem = f"{strays[0]!r} stands without an option: write -f {quote(strays[0])}"
+            raise click.UsageError(f"{problem}, with -f before each file", ctx) from error
+
+
+@click.command(cls=FilesByOption, options_metavar="-f FILE [OPTIONS]")
 @click.option(
     "-f",
     "--filename",
@@ -24,7 +42,8 @@ from kruntimes_core.cli.plan.options import PlanOptions
     "-n",
     "--namespace",
     metavar="NAME",
-    help="Show the Runs of this namespace only. Objects that name no namespace are taken to be in it.",
+    help="Show the Runs of this namespace only, which the input must have. Objects that name no namespace are"
+    " taken to be in it.",
 )
 @click.option(
     "-A",
@@ -49,7 +68,8 @@ from kruntimes_core.cli.plan.options import PlanOptions
     type=FORM,
     default="table",
     show_default=True,
-    help="How to show the plan. name: each decided Run, in order.",
+    help="How to show the plan. name: each decided Run, in order, with the -n that kubectl needs to find it;"
+    " not together with --explain.",
 )
 def plan(**options: object) -> Exit:
     """Show what the scheduler would decide for the Runs in FILE.
@@ -62,6 +82,8 @@ def plan(**options: object) -> Exit:
     asked = PlanOptions(**options)  # type: ignore[arg-type]
     if asked.all_namespaces and asked.namespace is not None:
         raise click.UsageError("-n and -A exclude each other: give one of them")
+    if asked.explain and asked.form == "name":
+        raise click.UsageError("--explain adds nothing to -o name: leave one of them out")
     from kruntimes_core.cli.plan.answer import answer
 
     return answer(asked)

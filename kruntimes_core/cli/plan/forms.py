@@ -14,7 +14,7 @@ from kruntimes_core.cli.plan.candidates import explained
 from kruntimes_core.cli.plan.options import PlanOptions
 from kruntimes_core.cli.plan.table import decision_table
 
-# The decided Runs as kubectl would name them.
+# The kind of the decided Runs as kubectl names it.
 _RESOURCE = "run.kruntimes.io"
 
 
@@ -29,9 +29,15 @@ def show(document: Mapping[str, Any], options: PlanOptions, screen: Screen) -> N
             click.echo(line, color=screen.colour)
 
 
+def _name(decision: Mapping[str, Any], with_namespace: bool) -> str:
+    """A Run as arguments of kubectl, for `xargs -L 1 kubectl get`."""
+    name = f"{_RESOURCE}/{decision['run']}"
+    return printable(f"{name} -n {decision['namespace']}" if with_namespace else name)
+
+
 def _lines(decisions: list[dict[str, Any]], options: PlanOptions, screen: Screen) -> Iterator[str]:
     if options.form == "name":
-        yield from (f"{_RESOURCE}/{printable(decision['run'])}" for decision in decisions)
+        yield from (_name(decision, options.namespace is None) for decision in decisions)
         return
     if decisions:
         yield from decision_table(

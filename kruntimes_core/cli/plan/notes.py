@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC
 from typing import Any
 
 from kruntimes_core.cli.plan.table import OUTCOME_COLOURS
 from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.lab.freshness import Freshness
 from kruntimes_core.lab.manifests.reader import Unreadable
 
 _INVALID_RESOURCES = "InvalidResources"
@@ -19,6 +21,17 @@ def left_out(skipped: Counter[str]) -> Iterator[str]:
         kinds = sorted(skipped.items(), key=lambda kind: (-kind[1], kind[0]))
         listed = ", ".join(f"{count} {kind}" for kind, count in kinds)
         yield f"skipped {_counted(skipped.total(), 'object')} of other kinds: {listed}"
+
+
+def stale(found: Freshness | None) -> Iterator[str]:
+    """One line when Pods count for nothing because their heartbeat is of another time than the plan."""
+    if found is not None and found.stale:
+        have = "has" if found.stale == 1 else "have"
+        pods = f"{found.stale} of {_counted(found.ready, 'ready Runtime Pod')} {have} no heartbeat"
+        # Whole, unlike a time of the API: a fraction of a second may be what makes them stale.
+        moment = found.at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        advice = "if that is no outage, give an earlier --now, or dump Pods and Runs together"
+        yield f"{pods} within {found.limit_seconds:g} s of {moment}: {advice}"
 
 
 def failed_unread(unreadable: Iterable[Unreadable], decisions: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -10,7 +10,7 @@ _TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 
 
-class GoBoolean("click.ParamType[bool]"):
+class GoBoolean(click.ParamType[bool]):
     """A truth value as Go reads it; an option without a value means true."""
 
     name = "true|false"

@@ -29,20 +29,62 @@ def test_help_is_an_answer(arguments: list[str], capsys: pytest.CaptureFixture[s
     assert shown.err == ""
 
 
+@pytest.mark.parametrize(
+    ("invoked", "name"),
+    [
+        ("/usr/bin/kruntimes", "kruntimes"),
+        ("/usr/bin/kubectl-kruntimes", "kubectl kruntimes"),
+        ("kubectl-kruntimes.exe", "kubectl kruntimes"),
+        ("/x/kruntimes_core/cli/__main__.py", "kruntimes"),
+    ],
+)
+def test_help_and_errors_call_the_command_as_the_user_does(
+    invoked: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", [invoked])
+    assert main(["plan", "-h"]) == 0
+    assert capsys.readouterr().out.startswith(f"Usage: {name} plan -f FILE [OPTIONS]")
+    assert main(["plan"]) == 2
+    assert capsys.readouterr().err.endswith(f"(see {name} plan --help)\n")
+
+
+def test_help_beside_a_file_without_its_option_is_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "x.yaml", "--help"]) == 0
+    assert capsys.readouterr().out.startswith("Usage: kruntimes plan")
+
+
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     main([])
     listed = capsys.readouterr().out.partition("Commands:")[2]
-    assert [line.split()[0] for line in listed.strip().splitlines()] == ["plan", "plugins", "scheduler", "version"]
+    assert [line.split()[0] for line in listed.strip().splitlines()] == [
+        "plan",
+        "plugins",
+        "scheduler",
+        "version",
+    ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["plna"], "no such command 'plna' (see kruntimes --help)"),
-        (["plugins", "lst"], "no such command 'lst' (see kruntimes plugins --help)"),
+        (["plann"], "no such command 'plann': did you mean plan? (see kruntimes --help)"),
+        (["plugins", "lst"], "no such command 'lst': did you mean list? (see kruntimes plugins --help)"),
+        (["frob"], "no such command 'frob': known are plan, "),
         (["--frob"], "no such option '--frob' (see kruntimes --help)"),
         (["plan"], "missing option '-f' / '--filename' (see kruntimes plan --help)"),
         (["plan", "-f"], "option '-f' requires an argument (see kruntimes"),
+        (
+            ["plan", "a b.yaml"],
+            "'a b.yaml' stands without an option: write -f 'a b.yaml', with -f before each",
+        ),
+        (
+            ["plan", "-f", "x", "y", "z"],
+            "'y' stands without an option: write -f y, with -f before each file (see",
+        ),
+        (
+            ["plan", "-f", "x", "--explain", "-o", "name"],
+            "--explain adds nothing to -o name: leave one of them",
+        ),
         (["plan", "-f", "x", "-A", "-n", "a"], "-n and -A exclude each other: give one of them"),
         (["plan", "-f", "x", "-o", "xml"], "invalid value for '-o' / '--output': 'xml' is not one of"),
     ],
@@ -92,10 +134,10 @@ def test_the_traceback_is_there_for_who_asks(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("KRUNTIMES_DEBUG", "1")
-    assert main(["plna"]) == 2
+    assert main(["plann"]) == 2
     shown = capsys.readouterr().err
     assert shown.startswith("Traceback (most recent call last):\n")
-    assert shown.endswith("error: no such command 'plna' (see kruntimes --help)\n")
+    assert shown.endswith("error: no such command 'plann': did you mean plan? (see kruntimes --help)\n")
 
 
 def test_a_reader_that_goes_away_is_no_failure() -> None:

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import yaml
 
 from kruntimes_core.cli.main import main
 from kruntimes_core.testing import pod_object, run_object
+from kruntimes_core.testing.builders import NOW
 
 Plan = Callable[..., tuple[int, str, str]]
 
@@ -93,7 +95,21 @@ def test_all_namespaces_is_the_default(plan: Plan) -> None:
     assert code == 1
     assert [line.split()[0] for line in shown.splitlines()] == ["NAMESPACE", "team-a", "team-b"]
     assert plan(*objects, "-A")[:2] == (code, shown)
-    assert plan(run_object("r", namespace="x"), "-n", "y")[2] == "no pending Runs in the namespace y\n"
+
+
+def test_a_namespace_that_the_input_does_not_have_is_bad_input(plan: Plan) -> None:
+    objects = [POD, run_object("s", namespace="team-b")]
+    message = "error: the input has no namespace nope; it has team-a, team-b\n"
+    assert plan(*objects, "-n", "nope") == (2, "", message)
+    assert plan(*objects, "-n", "team-a") == (0, "", "no pending Runs in the namespace team-a\n")
+    many = [run_object("r", namespace=f"n{number}") for number in range(13)]
+    assert plan(*many, "-n", "nope")[2].endswith(
+        " it has n0, n1, n10, n11, n12, n2, n3, n4, n5, n6 and 3 more\n"
+    )
+
+
+def test_an_empty_list_is_no_misspelt_namespace(plan: Plan) -> None:
+    assert plan("-n", "team-a") == (0, "", "no pending Runs in the namespace team-a\n")
 
 
 def test_an_object_without_a_namespace_is_in_that_of_the_question(plan: Plan) -> None:
@@ -139,6 +155,51 @@ def test_objects_that_tell_no_time_need_one(plan: Plan) -> None:
     assert plan(run, "--now", "2026-01-02T03:04:05Z")[0] == 1
 
 
+def test_no_time_is_needed_where_no_run_is_pending(plan: Plan) -> None:
+    timeless = {"creationTimestamp": None}
+    active = run_object("r", pod="py-0", metadata=timeless)
+    pending = run_object("p", namespace="team-b", metadata=timeless)
+    assert plan(active) == (0, "", "no pending Runs\n")
+    assert plan(active, pending, "-n", "team-a")[0] == 0
+    assert plan(active, pending)[0] == 2
+    document = json.loads(plan(active, "-o", "json")[1])
+    assert (document["now"], document["decisions"]) == (None, [])
+
+
+def test_pods_of_another_time_are_told_once(plan: Plan) -> None:
+    late = pod_object("py-1", probed_at=NOW + timedelta(hours=1))
+    other = pod_object("py-0", namespace="team-b")
+    advice = "if that is no outage, give an earlier --now, or dump Pods and Runs together"
+    code, _, notes = plan(POD, late, other, run_object("r"))
+    assert (code, notes.splitlines()[:-1]) == (
+        0,
+        [f"2 of 3 ready Runtime Pods have no heartbeat within 15 s of 2026-01-02T04:04:05Z: {advice}"],
+    )
+    assert plan(POD, late, other, run_object("r"), "-n", "team-a")[2].startswith(
+        "1 of 2 ready Runtime Pods has "
+    )
+    assert plan(POD, other, run_object("r"))[2] == "1 Run: 1 Scheduled\n"
+    assert plan(POD, late, other)[2] == "no pending Runs\n"
+    just = plan(POD, run_object("r"), "--now", "2026-01-02T03:04:20.001Z")[2]
+    assert just.startswith(
+        "1 of 1 ready Runtime Pod has no heartbeat within 15 s of 2026-01-02T03:04:20.001000Z: "
+    )
+
+
+def test_a_pod_that_the_host_turns_down_shows_the_host_and_the_figures(plan: Plan, tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("plugins: {disabled: [RuntimePodAvailability]}\nallowNoCapacityFilter: true\n")
+    full = pod_object("py-0", capacity={"runs": "9", "cpu": "8"})
+    active = run_object("a", pod="py-0", requests={"cpu": "7"})
+    asked = [full, active, run_object("r", requests={"cpu": "2"}), "--config", str(config), "--explain"]
+    code, shown, _ = plan(*asked)
+    assert code == 1
+    assert shown.splitlines()[-1].endswith("   host: InsufficientCapacity (cpu: 7 in use + 2 requested > 8)")
+    (candidate,) = json.loads(plan(*asked, "-o", "json")[1])["decisions"][0]["candidates"]
+    assert (candidate["plugin"], candidate["reason"]) == (None, "InsufficientCapacity")
+    assert candidate["detail"] == "cpu: 7 in use + 2 requested > 8"
+
+
 def test_yaml_and_json_are_one_document(plan: Plan) -> None:
     objects = [POD, run_object("r"), run_object("s", requests={"gpu": 1})]
     document = json.loads(plan(*objects, "--explain", "-o", "json")[1])
@@ -168,8 +229,8 @@ def test_yaml_and_json_are_one_document(plan: Plan) -> None:
 
 def test_foreign_text_commands_no_terminal(plan: Plan) -> None:
     run = run_object("r\x1b[2J", runtime="py\n")
-    for form in ("table", "wide", "name"):
-        _, shown, _ = plan(POD, run, "-o", form, "--explain")
+    for options in (["--explain"], ["-o", "wide", "--explain"], ["-o", "name"]):
+        _, shown, _ = plan(POD, run, *options)
         assert "\x1b" not in shown
         assert "r\\x1b[2J" in shown
 
@@ -243,7 +304,7 @@ def process(*arguments: str, path: Path | None = None, **options: Any) -> subpro
 def test_standard_input() -> None:
     objects = "\n".join(json.dumps(content) for content in (POD, run_object("r")))
     shown = process("plan", "-f", "-", "-o", "name", input=objects)
-    assert (shown.returncode, shown.stdout, shown.stderr) == (0, "run.kruntimes.io/r\n", "")
+    assert (shown.returncode, shown.stdout, shown.stderr) == (0, "run.kruntimes.io/r -n team-a\n", "")
 
 
 RAISING = """
@@ -301,7 +362,7 @@ def test_a_reader_that_has_seen_enough_is_no_failure() -> None:
     assert running.stderr
     running.stdin.write(runs)
     running.stdin.close()
-    assert running.stdout.readline() == "run.kruntimes.io/r0\n"
+    assert running.stdout.readline() == "run.kruntimes.io/r0 -n team-a\n"
     running.stdout.close()
     assert running.stderr.read() == ""
     running.stderr.close()

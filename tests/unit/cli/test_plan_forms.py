@@ -76,10 +76,12 @@ def test_wide_adds_what_is_seldom_asked_for(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_names_are_those_that_kubectl_takes(capsys: pytest.CaptureFixture[str]) -> None:
-    assert shown(capsys, decision(), waiting(), form="name", explain=True) == [
-        "run.kruntimes.io/r1",
-        "run.kruntimes.io/r2",
+    runs = decision(), waiting(namespace="team-b")
+    assert shown(capsys, *runs, form="name") == [
+        "run.kruntimes.io/r1 -n team-a",
+        "run.kruntimes.io/r2 -n team-b",
     ]
+    assert shown(capsys, decision(), form="name", namespace="team-a") == ["run.kruntimes.io/r1"]
 
 
 @pytest.mark.parametrize("form", ["table", "wide", "name"])
@@ -103,6 +105,7 @@ CANDIDATES = [
         "scores": {
             "PreferredRunAffinity": {"raw": "30", "normalized": 100, "weight": 1},
             "LeastLoaded": {"raw": "1/2", "normalized": 50, "weight": 2},
+            "GpuLast": {"raw": "100", "normalized": 100, "weight": 3},
         },
         "total": 200,
     },
@@ -130,15 +133,31 @@ CANDIDATES = [
 def test_explained_decisions_show_what_spoke_for_and_against_each_pod(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    lines = shown(capsys, decision(candidates=CANDIDATES), waiting(candidates=[]), explain=True)
-    assert [cells(line) for line in lines[3:]] == [
+    cancelled = waiting("r3", outcome="Cancelled", reason="Cancelled", candidates=[])
+    runs = decision(candidates=CANDIDATES), waiting(candidates=[]), cancelled
+    lines = shown(capsys, *runs, explain=True)
+    scores = "PreferredRunAffinity 100*1 (30); LeastLoaded 50*2 (1/2); GpuLast 100*3"
+    assert [cells(line) for line in lines[4:]] == [
         [""],
         ["team-a/r1 (runtime py): Scheduled on py-0"],
-        ["  POD", "VERDICT", "TOTAL", "SCORES", "WHY NOT"],
-        ["  py-0", "chosen", "200", "PreferredRunAffinity 30->100*1, LeastLoaded 1/2->50*2", "<none>"],
-        ["  py-1", "rejected", "<none>", "<none>", "RunAffinity: AffinityNotSatisfied (no \\x1b[2J target)"],
-        ["  py-2", "rejected", "<none>", "<none>", "RuntimePodAvailability: HeartbeatStale"],
+        ["  POD", "VERDICT", "TOTAL", "WHY"],
+        ["  py-0", "chosen", "200", scores],
+        ["  py-1", "rejected", "<none>", "RunAffinity: AffinityNotSatisfied (no \\x1b[2J target)"],
+        ["  py-2", "rejected", "<none>", "RuntimePodAvailability: HeartbeatStale"],
         [""],
         ["team-a/r2 (runtime py): Waiting, InsufficientCapacity"],
         ["  no candidates"],
+        [""],
+        ["team-a/r3 (runtime py): Cancelled"],
+        ["  no candidates"],
+    ]
+
+
+def test_why_is_whole_on_a_narrow_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = shown(capsys, decision(candidates=CANDIDATES), screen=Screen(columns=60), explain=True)
+    assert lines[5:9] == [
+        "  py-0   chosen     200      PreferredRunAffinity 100*1",
+        "                             (30); LeastLoaded 50*2 (1/2);",
+        "                             GpuLast 100*3",
+        "  py-1   rejected   <none>   RunAffinity:",
     ]

@@ -27,8 +27,24 @@ def test_the_last_column_is_cut_at_the_edge_of_a_terminal() -> None:
     assert all(len(line) <= 50 for line in narrow)
 
 
-def test_a_message_is_never_cut_to_nothing() -> None:
-    assert lines(Screen(columns=10))[1] == "a-long-name   Failed    spec.resources is w…"
+def test_a_message_that_would_be_cut_to_nothing_is_left_out() -> None:
+    assert lines(Screen(columns=44))[1] == "a-long-name   Failed    spec.resources is w…"
+    assert lines(Screen(columns=43)) == [
+        "RUN           OUTCOME",
+        "a-long-name   Failed",
+        "b             <none>",
+    ]
+
+
+def test_a_last_column_that_must_be_whole_goes_on_in_further_lines() -> None:
+    assert list(table(COLUMNS, ROWS, Screen(columns=52), "  ", whole=True)) == [
+        "  RUN           OUTCOME   MESSAGE",
+        "  a-long-name   Failed    spec.resources is wrong:",
+        "                          write an integer",
+        "  b             <none>    <none>",
+    ]
+    assert list(table(COLUMNS, ROWS, Screen(columns=30), whole=True)) == lines(Screen())
+    assert list(table(COLUMNS, ROWS, Screen(), whole=True)) == lines(Screen())
 
 
 def test_colours_take_no_room() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from kruntimes_core.cli.output.text import printable, shortened, width
+from kruntimes_core.cli.output.text import printable, shortened, width, wrapped
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,11 @@ def test_how_wide_a_text_is(text: str, columns: int) -> None:
 def test_a_text_that_is_too_long_ends_with_an_ellipsis(text: str, columns: int, shown: str) -> None:
     assert shortened(text, columns) == shown
     assert width(shown) <= columns
+
+
+def test_wrapped_text_loses_no_word() -> None:
+    assert wrapped("one two three", 7) == ["one two", "three"]
+    assert wrapped("one two three", 80) == ["one two three"]
+    assert wrapped("a-very-long-word b", 4) == ["a-very-long-word", "b"]
+    assert wrapped("数据 数据", 8) == ["数据", "数据"]
+    assert wrapped("", 4) == [""]
