@@ -1,0 +1,1 @@
+"""The kinds that every API server has, as far as this system uses them."""

@@ -1,0 +1,104 @@
+"""CustomResourceDefinitions: what is served is what they say; a change of one changes it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from kruntimes_core.lab.apiserver import meta
+from kruntimes_core.lab.apiserver.field_errors import FieldError, invalid, required
+from kruntimes_core.lab.apiserver.objects import Object, metadata_of, without
+from kruntimes_core.lab.apiserver.strategy import Decoded, Strategy, next_generation
+from kruntimes_core.model.times import format_time
+
+TABLE = "customresourcedefinitions.apiextensions.k8s.io"
+API_VERSION = "apiextensions.k8s.io/v1"
+
+
+def packaged_definitions() -> list[Object]:
+    """The CustomResourceDefinitions that come with this package, by name."""
+    folder = files("kruntimes_core").joinpath("crds")
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+    return [yaml.load(folder.joinpath(name).read_text("utf-8"), yaml.CSafeLoader) for name in names]
+
+
+class DefinitionStrategy(Strategy):
+    """CustomResourceDefinitions, established as soon as they are there."""
+
+    updates_unconditionally = False
+
+    def decode(self, obj: Object, old: Object | None) -> Decoded:
+        """Metadata cleaned; what the schema says is kept as it came."""
+        spec = obj.get("spec")
+        if not isinstance(spec, dict):
+            raise meta.Misshapen("spec is required and must be an object")
+        names = spec.get("names", {})
+        names = {
+            "listKind": f"{names.get('kind')}List",
+            "singular": str(names.get("kind", "")).lower(),
+            **names,
+        }
+        filled = {"conversion": {"strategy": "None"}, **spec, "names": names}
+        return Decoded({**obj, "metadata": meta.clean(obj.get("metadata")), "spec": filled})
+
+    def prepare_create(self, obj: Object) -> Object:
+        """Established in its first generation."""
+        metadata = {**metadata_of(obj), "generation": 1}
+        return {**obj, "metadata": metadata, "status": _established(obj, metadata["creationTimestamp"])}
+
+    def prepare_update(self, obj: Object, old: Object) -> Object:
+        """With the names that it is served under now."""
+        since = old["status"]["conditions"][0]["lastTransitionTime"]
+        kept = {**without(obj, "status"), "status": _established(obj, since)}
+        return next_generation(kept, old, obj["spec"] != old["spec"])
+
+    def problems(self, obj: Object, old: Object | None) -> Iterator[FieldError]:
+        """What is wrong with the few fields that serving needs."""
+        spec = obj["spec"]
+        names = spec["names"]
+        for field in ("plural", "kind"):
+            if not names.get(field):
+                yield required(f"spec.names.{field}")
+        wanted = f"{names.get('plural')}.{spec.get('group')}"
+        name = metadata_of(obj).get("name")
+        if name != wanted:
+            yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+        if not spec.get("versions"):
+            yield required("spec.versions")
+
+
+def _established(obj: Object, since: str) -> Object:
+    def condition(kind: str, reason: str, message: str) -> dict[str, Any]:
+        return {
+            "lastTransitionTime": since,
+            "message": message,
+            "reason": reason,
+            "status": "True",
+            "type": kind,
+        }
+
+    versions = obj["spec"].get("versions") or ()
+    return {
+        "conditions": [
+            condition("NamesAccepted", "NoConflicts", "no conflicts found"),
+            condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
+        ],
+        "acceptedNames": obj["spec"]["names"],
+        "storedVersions": [version["name"] for version in versions if version.get("storage")],
+    }
+
+
+def stamped(definition: Object, uid: str, now: datetime) -> Object:
+    """A packaged definition as the server would have it after its creation."""
+    metadata = {
+        **metadata_of(definition),
+        "uid": uid,
+        "creationTimestamp": format_time(now),
+        "generation": 1,
+    }
+    strategy = DefinitionStrategy(TABLE)
+    return strategy.prepare_create({**strategy.decode(definition, None).object, "metadata": metadata})

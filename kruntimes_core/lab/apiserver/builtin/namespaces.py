@@ -1,0 +1,46 @@
+"""Namespaces: Active until they are deleted, then Terminating until they are empty."""
+
+from __future__ import annotations
+
+from kruntimes_core.lab.apiserver.builtin.typed import TypedStrategy
+from kruntimes_core.lab.apiserver.meta_rules import NameProblems
+from kruntimes_core.lab.apiserver.names import problems_of_label
+from kruntimes_core.lab.apiserver.objects import Object, metadata_of, without
+from kruntimes_core.lab.apiserver.strategy import Decoded
+
+IMMORTAL = ("default", "kube-system", "kube-public")
+"""Namespaces that nobody may delete."""
+
+
+class NamespaceStrategy(TypedStrategy):
+    """Namespaces."""
+
+    updates_unconditionally = True
+    returns_deleted = True
+    zero_fields: Object = {"spec": {}, "status": {}}  # noqa: RUF012
+    name_problems: NameProblems = staticmethod(problems_of_label)
+
+    def decode(self, obj: Object, old: Object | None) -> Decoded:
+        """With the label that carries the name."""
+        decoded = super().decode(obj, old)
+        metadata = metadata_of(decoded.object)
+        name = metadata.get("name")
+        if not name:
+            return decoded
+        labels = {**metadata.get("labels", {}), "kubernetes.io/metadata.name": name}
+        return Decoded({**decoded.object, "metadata": {**metadata, "labels": labels}}, decoded.unknown)
+
+    def prepare_create(self, obj: Object) -> Object:
+        """Active, to be finished by the namespace controller."""
+        finalizers = [*obj["spec"].get("finalizers", ())]
+        if "kubernetes" not in finalizers:
+            finalizers.append("kubernetes")
+        return {**obj, "spec": {"finalizers": finalizers}, "status": {"phase": "Active"}}
+
+    def prepare_update(self, obj: Object, old: Object) -> Object:
+        """With the standing finalizers and status."""
+        return {**obj, "spec": old["spec"], "status": old["status"]}
+
+    def prepare_status(self, obj: Object, old: Object) -> Object:
+        """With the standing spec."""
+        return {**without(obj, "spec"), "spec": old["spec"]}

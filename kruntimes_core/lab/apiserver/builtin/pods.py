@@ -1,0 +1,151 @@
+"""Pods: what creation fills in, what an update may change, and a deletion that waits for its kubelet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kruntimes_core.lab.apiserver.builtin.typed import TypedStrategy
+from kruntimes_core.lab.apiserver.field_errors import (
+    FieldError,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+)
+from kruntimes_core.lab.apiserver.names import problems_of_label
+from kruntimes_core.lab.apiserver.objects import Object, metadata_of, without
+from kruntimes_core.lab.apiserver.strategy import Decoded, next_generation
+
+_RESTART_POLICIES = ("Always", "OnFailure", "Never")
+_ENDED = ("Succeeded", "Failed")
+_IMMUTABLE = (
+    "pod updates may not change fields other than `spec.containers[*].image`,"
+    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to "
+    "existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was "
+    "previously negative)\n"
+)
+_TOLERATIONS = tuple(
+    {
+        "effect": "NoExecute",
+        "key": f"node.kubernetes.io/{problem}",
+        "operator": "Exists",
+        "tolerationSeconds": 300,
+    }
+    for problem in ("not-ready", "unreachable")
+)
+
+
+class PodStrategy(TypedStrategy):
+    """Pods."""
+
+    updates_unconditionally = True
+    returns_deleted = True
+    zero_fields: Object = {"spec": {"containers": None}, "status": {}}  # noqa: RUF012
+
+    def decode(self, obj: Object, old: Object | None) -> Decoded:
+        """As every built-in kind, with the pull policy that follows from an image's tag."""
+        decoded = super().decode(obj, old)
+        spec = decoded.object["spec"]
+        filled = {
+            name: [_with_pull_policy(container) for container in spec[name]]
+            for name in ("initContainers", "containers")
+            if name in spec
+        }
+        return Decoded({**decoded.object, "spec": {**spec, **filled}}, decoded.unknown)
+
+    def prepare_create(self, obj: Object) -> Object:
+        """Pending, in the first generation, with the tolerations that admission adds."""
+        spec = obj["spec"]
+        kept = spec.get("tolerations", [])
+        known = {toleration.get("key") for toleration in kept}
+        added = [dict(toleration) for toleration in _TOLERATIONS if toleration["key"] not in known]
+        status = {"phase": "Pending", "qosClass": _quality(spec)}
+        metadata = {**metadata_of(obj), "generation": 1}
+        return {
+            **obj,
+            "metadata": metadata,
+            "spec": {**spec, "tolerations": [*kept, *added]},
+            "status": status,
+        }
+
+    def prepare_update(self, obj: Object, old: Object) -> Object:
+        """With the standing status."""
+        kept = {**without(obj, "status"), "status": old["status"]}
+        return next_generation(kept, old, obj["spec"] != old["spec"])
+
+    def prepare_status(self, obj: Object, old: Object) -> Object:
+        """With the standing spec and owners; labels and annotations may be changed beside the status."""
+        metadata = {**metadata_of(obj)}
+        metadata.pop("ownerReferences", None)
+        if "ownerReferences" in metadata_of(old):
+            metadata["ownerReferences"] = metadata_of(old)["ownerReferences"]
+        status = {"qosClass": old["status"].get("qosClass"), **obj.get("status", {})}
+        return next_generation(
+            {**obj, "metadata": metadata, "spec": old["spec"], "status": status}, old, False
+        )
+
+    def problems(self, obj: Object, old: Object | None) -> Iterator[FieldError]:
+        """What is wrong with the spec, as far as this system can meet it."""
+        spec = obj["spec"]
+        if old is not None:
+            if spec is not old["spec"] and _fixed(spec) != _fixed(old["spec"]):
+                yield forbidden("spec", _IMMUTABLE)
+            return
+        if not spec.get("containers"):
+            yield required("spec.containers")
+        seen: set[str] = set()
+        for place, container in enumerate(spec.get("containers", ())):
+            yield from _container_problems(container, f"spec.containers[{place}]", seen)
+        if spec["restartPolicy"] not in _RESTART_POLICIES:
+            yield not_supported("spec.restartPolicy", spec["restartPolicy"], _RESTART_POLICIES)
+
+    def grace_seconds(self, obj: Object, wanted: int | None) -> int:
+        """What was asked for, else the Pod's own grace; none for a Pod without a node or one that ended."""
+        if not obj["spec"].get("nodeName") or obj["status"].get("phase") in _ENDED:
+            return 0
+        grace: int = obj["spec"].get("terminationGracePeriodSeconds", 0) if wanted is None else wanted
+        return grace if grace >= 0 else 1
+
+
+def _with_pull_policy(container: Object) -> Object:
+    if "imagePullPolicy" in container:
+        return container
+    last = container.get("image", "").rpartition("/")[2]
+    tagged = "@" in last or (":" in last and not last.endswith(":latest"))
+    return {**container, "imagePullPolicy": "IfNotPresent" if tagged else "Always"}
+
+
+def _container_problems(container: Object, path: str, seen: set[str]) -> Iterator[FieldError]:
+    name = container.get("name", "")
+    if not name:
+        yield required(f"{path}.name")
+    elif name in seen:
+        yield duplicate(f"{path}.name", name)
+    else:
+        yield from (invalid(f"{path}.name", name, problem) for problem in problems_of_label(name))
+    seen.add(name)
+    if not container.get("image"):
+        yield required(f"{path}.image")
+
+
+def _fixed(spec: Object) -> Object:
+    """The part of a spec that an update must leave as it is."""
+    fixed = without(spec, "activeDeadlineSeconds", "tolerations")
+    for name in ("containers", "initContainers"):
+        if name in fixed:
+            fixed[name] = [without(container, "image") for container in fixed[name]]
+    return fixed
+
+
+def _quality(spec: Object) -> str:
+    resources: list[Any] = [container.get("resources", {}) for container in spec.get("containers", ())]
+    if not any(resource.get("requests") or resource.get("limits") for resource in resources):
+        return "BestEffort"
+    guaranteed = all(
+        {"cpu", "memory"} <= set(resource.get("limits", {}))
+        and resource.get("requests", resource["limits"]) == resource["limits"]
+        for resource in resources
+    )
+    return "Guaranteed" if guaranteed else "Burstable"

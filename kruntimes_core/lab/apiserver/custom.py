@@ -1,0 +1,153 @@
+"""Custom resources: kinds that a CustomResourceDefinition describes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from kruntimes_core.lab.apiserver import meta, meta_rules
+from kruntimes_core.lab.apiserver.columns import custom_columns
+from kruntimes_core.lab.apiserver.field_errors import FieldError, invalid
+from kruntimes_core.lab.apiserver.objects import Object, metadata_of, without
+from kruntimes_core.lab.apiserver.resources import Resource
+from kruntimes_core.lab.apiserver.strategy import Decoded, Strategy, next_generation
+from kruntimes_core.lab.apiserver.validation.defaults import fill
+from kruntimes_core.lab.apiserver.validation.lists import repeated
+from kruntimes_core.lab.apiserver.validation.pruning import prune
+from kruntimes_core.lab.apiserver.validation.rules import Compile, Rules
+from kruntimes_core.lab.apiserver.validation.schema import Node, read_schema
+from kruntimes_core.lab.apiserver.validation.values import Checker
+
+_UNCHECKED = (
+    "some validation rules were not checked because the object was invalid; correct the existing errors "
+    "to complete validation"
+)
+_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+
+
+class CustomStrategy(Strategy):
+    """What the schema says, and a status that only its subresource writes."""
+
+    def __init__(
+        self,
+        table: str,
+        kind: str,
+        api_version: str,
+        schema: Node,
+        has_status: bool,
+        compiler: Compile | None,
+    ) -> None:
+        """compiler: of the schema's rules; None leaves them unasked."""
+        super().__init__(table)
+        self._kind = kind
+        self._api_version = api_version
+        self._schema = schema
+        self._has_status = has_status
+        self._compiler = compiler
+
+    @cached_property
+    def _rules(self) -> Rules | None:
+        return Rules(self._schema, self._compiler) if self._compiler is not None else None
+
+    def decode(self, obj: Object, old: Object | None) -> Decoded:
+        """Metadata cleaned, unknown fields dropped, defaults filled in."""
+        unknown: list[str] = []
+        metadata = meta.clean(obj.get("metadata"))
+        kept = prune(self._schema, obj, old or {}, "", unknown)
+        return Decoded({**fill(self._schema, kept, old or {}), "metadata": metadata}, tuple(unknown))
+
+    def prepare_create(self, obj: Object) -> Object:
+        """Without a status, in its first generation."""
+        metadata = {**metadata_of(obj), "generation": 1}
+        return {**(without(obj, "status") if self._has_status else obj), "metadata": metadata}
+
+    def prepare_update(self, obj: Object, old: Object) -> Object:
+        """With the standing status; the generation counts changes beside the metadata."""
+        if self._has_status:
+            obj = without(obj, "status")
+            obj = {**obj, "status": old["status"]} if "status" in old else obj
+        return next_generation(obj, old, without(obj, "metadata") != without(old, "metadata"))
+
+    def prepare_status(self, obj: Object, old: Object) -> Object:
+        """The standing object with the new status."""
+        kept = without(old, "status")
+        return {**kept, "status": obj["status"]} if "status" in obj else kept
+
+    def problems_of_new(self, obj: Object) -> Iterable[FieldError]:
+        """Metadata, schema, keys of lists, and then the rules."""
+        metadata = meta_rules.of_new(metadata_of(obj), self.name_problems)
+        return self._with_rules([*self._type_problems(obj), *metadata, *self.problems(obj, None)], obj, None)
+
+    def problems_of_update(self, obj: Object, old: Object) -> Iterable[FieldError]:
+        """The same for a change."""
+        metadata = meta_rules.of_changed(metadata_of(obj), metadata_of(old))
+        return self._with_rules([*self._type_problems(obj), *metadata, *self.problems(obj, old)], obj, old)
+
+    def problems_of_status(self, obj: Object, old: Object) -> Iterable[FieldError]:
+        """The schema of the status alone, as its subresource judges it."""
+        checker = Checker("status")
+        node = self._schema.properties.get("status")
+        if node is not None and "status" in obj:
+            checker.check(node, obj["status"], old.get("status"), "status")
+        return self._with_rules([*checker.errors, *repeated(self._schema, obj, old, "")], obj, old)
+
+    def problems(self, obj: Object, old: Object | None) -> Iterator[FieldError]:
+        """Schema and keys of lists."""
+        checker = Checker()
+        checker.check(self._schema, obj, old, "")
+        yield from checker.errors
+        yield from repeated(self._schema, obj, old, "")
+
+    def _type_problems(self, obj: Object) -> Iterator[FieldError]:
+        if obj.get("kind") != self._kind:
+            yield invalid("kind", obj.get("kind"), f"must be {self._kind}")
+        if obj.get("apiVersion") != self._api_version:
+            yield invalid("apiVersion", obj.get("apiVersion"), f"must be {self._api_version}")
+
+    def _with_rules(self, found: list[FieldError], obj: Object, old: Object | None) -> list[FieldError]:
+        if self._rules is None:
+            return found
+        if any(error.stops_rules for error in found):
+            return [*found, invalid("", None, _UNCHECKED)]
+        return [*found, *self._rules.broken(obj, old)]
+
+
+def _as_resource(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema with what every object has beside it; the metadata is not the schema's affair."""
+    own = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+    }
+    return {**schema, "properties": {**schema.get("properties", {}), **own}}
+
+
+def resources_of(definition: Mapping[str, Any], compiler: Compile | None) -> Iterator[Resource]:
+    """The resources that a CustomResourceDefinition describes, one for each version that it serves."""
+    spec = definition["spec"]
+    names = spec["names"]
+    for version in spec["versions"]:
+        if not version.get("served"):
+            continue
+        schema = version["schema"]["openAPIV3Schema"]
+        has_status = "status" in version.get("subresources", {})
+        api_version = f"{spec['group']}/{version['name']}"
+        table = f"{names['plural']}.{spec['group']}"
+        node = read_schema(_as_resource(schema))
+        yield Resource(
+            group=spec["group"],
+            version=version["name"],
+            plural=names["plural"],
+            singular=names.get("singular", names["kind"].lower()),
+            kind=names["kind"],
+            strategy=CustomStrategy(table, names["kind"], api_version, node, has_status, compiler),
+            columns=custom_columns(version.get("additionalPrinterColumns", ())),
+            namespaced=spec["scope"] == "Namespaced",
+            has_status=has_status,
+            short_names=tuple(names.get("shortNames", ())),
+            categories=tuple(names.get("categories", ())),
+            verbs=_VERBS,
+            typed=False,
+            schema=schema,
+        )

@@ -1,0 +1,1 @@
+"""The network around the server; only this folder knows aiohttp."""

@@ -1,0 +1,92 @@
+"""An API server on a port of loopback, with nothing behind it but objects in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from types import TracebackType
+
+from aiohttp import web
+
+from kruntimes_core.lab.apiserver.access import Access
+from kruntimes_core.lab.apiserver.faults.faults import Faults
+from kruntimes_core.lab.apiserver.http.handler import Handler
+from kruntimes_core.lab.apiserver.server import ApiServer
+
+_GOODBYE_SECONDS = 0.5
+"""How long requests may still take when the server stops."""
+
+
+class EmbeddedServer:
+    """An async context manager: while it is entered, `url` is served.
+
+    `api` are the objects and verbs themselves, for use in the same process and on the same thread;
+    `faults` is what goes wrong on purpose; `access` is who may do what, None for everybody everything.
+    """
+
+    def __init__(
+        self,
+        api: ApiServer | None = None,
+        *,
+        faults: Faults | None = None,
+        access: Access | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        bookmark_seconds: float = 60.0,
+    ) -> None:
+        """port: 0 for any that is free. bookmark_seconds: how often watches that want them get bookmarks."""
+        self.api = api if api is not None else new_server()
+        self.faults = faults if faults is not None else Faults()
+        self.access = access
+        self._host = host
+        self._port = port
+        self._bookmark_seconds = bookmark_seconds
+        self._runner: web.ServerRunner | None = None
+        self._handler: Handler | None = None
+        self.url = ""
+        """Where it is served, without a slash at the end; empty before it is entered."""
+
+    async def __aenter__(self) -> EmbeddedServer:
+        """Listen. Raises `OSError` when the port is taken."""
+        self._handler = Handler(self.api, self.faults, self.access, self._bookmark_seconds)
+        server = web.Server(self._handler.handle, access_log=None, handler_cancellation=True)
+        self._runner = web.ServerRunner(server, shutdown_timeout=_GOODBYE_SECONDS)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, self._host, self._port)
+        try:
+            await site.start()
+        except OSError:
+            await self._runner.cleanup()
+            raise
+        host, port = self._runner.addresses[0][:2]
+        self.url = f"http://{host}:{port}"
+        self.faults.open_connections = lambda: _transports(server)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End all watches and close all connections."""
+        if self._handler is not None:
+            await self._handler.stop()
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+
+def new_server(*, controllers: bool = True) -> ApiServer:
+    """A server on the wall clock, with random uids and names; controllers: see `ApiServer`."""
+    return ApiServer(
+        now=lambda: datetime.now(UTC),
+        uid=lambda: str(uuid.uuid4()),
+        source=random.SystemRandom(),
+        controllers=controllers,
+    )
+
+
+def _transports(server: web.Server) -> Iterator[asyncio.BaseTransport]:
+    for connection in server.connections:
+        if connection.transport is not None:
+            yield connection.transport

@@ -1,0 +1,199 @@
+"""From connections to the server and back; what goes wrong on purpose goes wrong here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import NoReturn
+
+from aiohttp import web
+
+from kruntimes_core.lab.apiserver.access import Access
+from kruntimes_core.lab.apiserver.faults.faults import Faults, When
+from kruntimes_core.lab.apiserver.faults.log import Logged
+from kruntimes_core.lab.apiserver.http.about import NOT_FOUND, about
+from kruntimes_core.lab.apiserver.http.answers import Sent, sent_error, sent_text
+from kruntimes_core.lab.apiserver.http.serving import renderer_of, serve
+from kruntimes_core.lab.apiserver.http.watching import Teller
+from kruntimes_core.lab.apiserver.paths import Call, PlainNotFound, find_call
+from kruntimes_core.lab.apiserver.queries import is_set, list_options
+from kruntimes_core.lab.apiserver.server import ApiServer
+from kruntimes_core.lab.apiserver.status import ApiError, too_large_body
+
+_MAX_BODY_BYTES = 3 * 1024 * 1024
+
+
+class _Dropped(Exception):  # noqa: N818 - an order to the handler, not an error
+    """The connection is to be dropped without an answer."""
+
+
+class Handler:
+    """Handles all requests of one server."""
+
+    def __init__(
+        self, api: ApiServer, faults: Faults, access: Access | None, bookmark_seconds: float
+    ) -> None:
+        self._api = api
+        self._faults = faults
+        self._access = access
+        self._bookmark_seconds = bookmark_seconds
+        self._working: set[asyncio.Task[Sent]] = set()
+
+    async def stop(self) -> None:
+        """Give up what is still held somewhere."""
+        for task in tuple(self._working):
+            task.cancel()
+        await asyncio.gather(*self._working, return_exceptions=True)
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """One request. What is under way goes on when the client goes, as on a real server."""
+        await self._be_silent(request)
+        body = b""
+        call: Call | None = None
+        try:
+            body = await _read(request)
+            call = self._call(request)
+            if call is not None and call.verb == "watch":
+                return await self._watch(request, call)
+            work = asyncio.ensure_future(self._answer(request, call, body))
+            self._working.add(work)
+            work.add_done_callback(self._working.discard)
+            sent = await asyncio.shield(work)
+        except ApiError as error:
+            sent = sent_error(error)
+        except PlainNotFound:
+            sent = sent_text(NOT_FOUND, 404)
+        except _Dropped:
+            self._log(request, call, body, 0)
+            await _drop(request)
+        self._log(request, call, body, sent.code)
+        await self._be_silent(request)
+        return _response(sent)
+
+    def _call(self, request: web.BaseRequest) -> Call | None:
+        """The call of a path of a resource, allowed; None for a path about the server itself."""
+        user = self._access.user(request.headers.get("Authorization", "")) if self._access else ""
+        segments = _segments(request)
+        if segments[:1] not in (["api"], ["apis"]) or len(segments) < (3 if segments[0] == "api" else 4):
+            return None
+        watch, continued = is_set(request.query, "watch"), bool(request.query.get("continue"))
+        resources = self._api.resources
+        call = find_call(resources, request.method, segments, watch=watch, continued=continued)
+        if self._access is not None:
+            self._access.check(user, call.verb, call.resource, call.subresource, call.namespace, call.name)
+        return call
+
+    async def _answer(self, request: web.BaseRequest, call: Call | None, body: bytes) -> Sent:
+        accept = request.headers.get("Accept", "")
+        if call is None:
+            found = about(self._api.resources, _segments(request), accept, request.host)
+            return found if found is not None else sent_text(NOT_FOUND, 404)
+        refused = await self._trouble(call, When.BEFORE)
+        if refused is not None:
+            return refused
+        trouble = self._faults.list_trouble(call) if call.verb == "list" else None
+        try:
+            sent = serve(self._api, call, request.query, accept, request.content_type, body, trouble)
+        except ApiError as error:
+            sent = sent_error(error)
+        return await self._trouble(call, When.AFTER) or sent
+
+    async def _trouble(self, call: Call, when: When) -> Sent | None:
+        """Go through what strikes a request; returns the answer in place of the true one, if any."""
+        for trouble in self._faults.troubles(call, when):
+            if trouble.gate is not None:
+                await trouble.gate.passage()
+            if trouble.seconds:
+                await asyncio.sleep(trouble.seconds)
+            if trouble.drops:
+                raise _Dropped
+            if trouble.error is not None:
+                return sent_error(trouble.error(call), trouble.retry_after)
+        return None
+
+    async def _watch(self, request: web.BaseRequest, call: Call) -> web.StreamResponse:
+        refused = await self._trouble(call, When.BEFORE)
+        if refused is not None:
+            self._log(request, call, b"", refused.code)
+            return _response(refused)
+        renderer = renderer_of(self._api, call, request.query, request.headers.get("Accept", ""))
+        options = list_options(request.query)
+        teller = Teller(self._api, self._faults, call, renderer, options, self._bookmark_seconds)
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        response.enable_chunked_encoding()
+        await response.prepare(request)
+        self._log(request, call, b"", 200)
+
+        async def send(lines: bytes) -> None:
+            await self._be_silent(request)
+            await response.write(lines)
+
+        try:
+            await teller.tell(send)
+            await self._be_silent(request)
+            await response.write_eof()
+        except ConnectionError:
+            # The client is gone: there is nobody to tell.
+            pass
+        return response
+
+    async def _be_silent(self, request: web.BaseRequest) -> None:
+        """On a connection that a fault has silenced: wait until the client gives up."""
+        if self._faults.is_silent(request.transport):
+            await _forever()
+
+    def _log(self, request: web.BaseRequest, call: Call | None, body: bytes, code: int) -> None:
+        kept = body if self._faults.log.keep_bodies else None
+        self._faults.log.add(
+            Logged(
+                request.method,
+                request.path,
+                request.query,
+                call,
+                code,
+                len(body),
+                request.content_type,
+                kept,
+            )
+        )
+
+
+def _segments(request: web.BaseRequest) -> list[str]:
+    return [segment for segment in request.path.split("/") if segment]
+
+
+async def _read(request: web.BaseRequest) -> bytes:
+    if not request.can_read_body:
+        return b""
+    parts: list[bytes] = []
+    size = 0
+    while part := await request.content.readany():
+        size += len(part)
+        if size > _MAX_BODY_BYTES:
+            raise too_large_body(_MAX_BODY_BYTES)
+        parts.append(part)
+    return b"".join(parts)
+
+
+async def _drop(request: web.BaseRequest) -> NoReturn:
+    if request.transport is not None:
+        request.transport.abort()
+    await _forever()
+
+
+async def _forever() -> NoReturn:
+    """Until this handler is cancelled, because its connection or the server is gone."""
+    await asyncio.get_running_loop().create_future()
+    raise asyncio.CancelledError
+
+
+def _response(sent: Sent) -> web.Response:
+    headers = {"Content-Type": sent.content_type, "Cache-Control": "no-cache, private", **sent.headers}
+    response = web.Response(status=sent.code, body=sent.body, headers=headers)
+    for warning in _quoted(sent.warnings):
+        response.headers.add("Warning", f"299 - {warning}")
+    return response
+
+
+def _quoted(warnings: Sequence[str]) -> Sequence[str]:
+    return ['"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in warnings]

@@ -1,0 +1,115 @@
+"""What a client gets to see of objects: themselves, their metadata alone, or rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+from kruntimes_core.lab.apiserver.encoding import (
+    encode,
+    encode_event,
+    encode_item,
+    encode_list,
+    encode_stored,
+)
+from kruntimes_core.lab.apiserver.history import Stored
+from kruntimes_core.lab.apiserver.lists import Page
+from kruntimes_core.lab.apiserver.objects import Object, metadata_of, version_of
+from kruntimes_core.lab.apiserver.resources import Resource
+from kruntimes_core.lab.apiserver.watch import Event
+
+META = "meta.k8s.io/v1"
+
+
+class Form(Enum):
+    """How objects are shown."""
+
+    OBJECT = "Object"
+    TABLE = "Table"
+    METADATA = "PartialObjectMetadata"
+
+
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """Renders for one request. include: what a row of a table says of its object."""
+
+    resource: Resource
+    form: Form
+    now: Callable[[], datetime]
+    include: str = "Metadata"
+
+    def one(self, stored: Stored) -> bytes:
+        """One object."""
+        if self.form is Form.OBJECT:
+            return encode_stored(self.resource, stored)
+        return encode(self._metadata(stored.object) if self.form is Form.METADATA else self._table_of(stored))
+
+    def page(self, page: Page) -> bytes:
+        """A list or a page of one."""
+        metadata = self._list_metadata(page)
+        if self.form is Form.TABLE:
+            rows = [self._row(stored) for stored in page.items]
+            return encode(self._table(metadata, rows, heads=True))
+        if self.form is Form.METADATA:
+            items = [encode(self._metadata(stored.object)) for stored in page.items]
+            return encode_list("PartialObjectMetadataList", META, metadata, items)
+        if not self.resource.typed:
+            metadata.setdefault("continue", "")
+        items = [encode_item(self.resource, stored) for stored in page.items]
+        return encode_list(f"{self.resource.kind}List", self.resource.api_version, metadata, items)
+
+    def event(self, event: Event, *, first: bool) -> bytes:
+        """One line of a watch; first: whether it is the first, which carries the heads of a table."""
+        if self.form is not Form.TABLE:
+            return encode_event(event.type, self.one(event.stored))
+        metadata = {"resourceVersion": version_of(event.stored.object)}
+        table = self._table(metadata, [self._row(event.stored)], heads=first)
+        return encode_event(event.type, encode(table))
+
+    def bookmark(self, version: int, *, initial_end: bool = False) -> bytes:
+        """The line that says how far a watch is; initial_end: that all that was there has been told."""
+        metadata: Object = {"resourceVersion": str(version)}
+        if initial_end:
+            metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
+        bare = {"kind": self.resource.kind, "apiVersion": self.resource.api_version, "metadata": metadata}
+        if self.form is Form.METADATA:
+            bare |= {"kind": Form.METADATA.value, "apiVersion": META}
+        elif self.form is Form.TABLE:
+            bare = self._table(metadata, [], heads=False)
+        return encode_event("BOOKMARK", encode({**bare, **self.resource.strategy.zero_fields}))
+
+    def _list_metadata(self, page: Page) -> Object:
+        metadata: Object = {"resourceVersion": str(page.version)}
+        if page.continue_token:
+            metadata["continue"] = page.continue_token
+        if page.remaining:
+            metadata["remainingItemCount"] = page.remaining
+        return metadata
+
+    def _metadata(self, obj: Object) -> Object:
+        return {"kind": Form.METADATA.value, "apiVersion": META, "metadata": metadata_of(obj)}
+
+    def _table_of(self, stored: Stored) -> Object:
+        return self._table({"resourceVersion": str(stored.version)}, [self._row(stored)], heads=True)
+
+    def _table(self, metadata: Object, rows: Sequence[Object], *, heads: bool) -> Object:
+        shown = [column.as_object() for column in self.resource.columns] if heads else None
+        return {
+            "kind": "Table",
+            "apiVersion": META,
+            "metadata": metadata,
+            "columnDefinitions": shown,
+            "rows": rows,
+        }
+
+    def _row(self, stored: Stored) -> Object:
+        now = self.now()
+        cells = [column.cell(stored.object, now) for column in self.resource.columns]
+        obj: Object | None = None
+        if self.include == "Object":
+            obj = self.resource.strategy.from_storage(stored.object)
+        elif self.include != "None":
+            obj = self._metadata(stored.object)
+        return {"cells": cells, "object": obj}

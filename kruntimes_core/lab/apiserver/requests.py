@@ -1,0 +1,147 @@
+"""What a request may say beside the object: options of reads, writes and deletions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kruntimes_core.lab.apiserver.field_errors import FieldError, forbidden, not_supported
+from kruntimes_core.lab.apiserver.objects import Object
+from kruntimes_core.lab.apiserver.status import bad_request, invalid
+
+STRICT, WARN, IGNORE = "Strict", "Warn", "Ignore"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """field_validation: what happens to unknown fields, `Strict`, `Warn` or `Ignore`."""
+
+    field_validation: str = WARN
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A patch: its media type, and the document, an object or a list of operations."""
+
+    media_type: str
+    document: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of a write: the object or Status, the HTTP status, and warnings for the client."""
+
+    object: Object
+    code: int = 200
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ListOptions:
+    """What a list or watch asks for; the names are those of the query."""
+
+    label_selector: str = ""
+    field_selector: str = ""
+    resource_version: str = ""
+    resource_version_match: str = ""
+    limit: int = 0
+    continue_token: str = ""
+    allow_bookmarks: bool = False
+    send_initial_events: bool = False
+    timeout_seconds: int | None = None
+
+    def check_list(self) -> None:
+        """That the options fit a list. Raises `ApiError`."""
+        match, version = self.resource_version_match, self.resource_version
+        if self.continue_token and version not in ("", "0"):
+            raise bad_request("specifying resource version is not allowed when using continue")
+        errors: list[FieldError] = []
+        field = "resourceVersionMatch"
+        if match and not version:
+            errors.append(forbidden(field, f"{field} is forbidden unless resourceVersion is provided"))
+        if match and self.continue_token:
+            errors.append(forbidden(field, f"{field} is forbidden when continue is provided"))
+        if match not in ("", "Exact", "NotOlderThan"):
+            errors.append(not_supported(field, match, ("Exact", "NotOlderThan", "")))
+        if match == "Exact" and version == "0":
+            errors.append(forbidden(field, f'{field} "exact" is forbidden for resourceVersion "0"'))
+        if self.send_initial_events:
+            detail = "sendInitialEvents is forbidden for list"
+            errors.append(forbidden("sendInitialEvents", detail))
+        _raise(errors)
+
+    def check_watch(self) -> None:
+        """That the options fit a watch. Raises `ApiError`."""
+        errors: list[FieldError] = []
+        field, match = "resourceVersionMatch", self.resource_version_match
+        if self.send_initial_events and match != "NotOlderThan":
+            detail = f"sendInitialEvents requires setting {field} to NotOlderThan"
+            errors.append(forbidden(field, detail))
+        if match and not self.send_initial_events:
+            detail = f"{field} is forbidden for watch unless sendInitialEvents is provided"
+            errors.append(forbidden(field, detail))
+        if match not in ("", "NotOlderThan"):
+            errors.append(not_supported(field, match, ("NotOlderThan",)))
+        if self.continue_token:
+            errors.append(forbidden(field, f"{field} is forbidden when continue is provided"))
+        _raise(errors)
+
+    def version_number(self) -> int:
+        """The version as a number, 0 when none is given. Raises `ApiError` (400)."""
+        if not self.resource_version:
+            return 0
+        if not (self.resource_version.isascii() and self.resource_version.isdigit()):
+            text = self.resource_version
+            problem = f'Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
+            raise bad_request(f"invalid resource version: resourceVersion: {problem}")
+        return int(self.resource_version)
+
+
+def _raise(errors: list[FieldError]) -> None:
+    if errors:
+        raise invalid("meta.k8s.io", "ListOptions", "", errors)
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    """How something is deleted; see the DeleteOptions of the API."""
+
+    grace_period_seconds: int | None = None
+    propagation_policy: str | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+
+    @classmethod
+    def from_object(cls, options: Mapping[str, Any]) -> DeleteOptions:
+        """From the body of a DELETE. Raises `ApiError` for an unknown policy or a dry run."""
+        if options.get("dryRun"):
+            raise bad_request("dry run is not supported by the embedded server: send the request without it")
+        conditions = options.get("preconditions") or {}
+        policy = options.get("propagationPolicy")
+        if policy not in (None, "Orphan", "Background", "Foreground"):
+            error = not_supported("propagationPolicy", policy, ("Foreground", "Background", "Orphan", "nil"))
+            raise invalid("meta.k8s.io", "DeleteOptions", "", [error])
+        if policy is None and "orphanDependents" in options:
+            policy = "Orphan" if options["orphanDependents"] else "Background"
+        return cls(
+            options.get("gracePeriodSeconds"),
+            policy,
+            conditions.get("uid"),
+            conditions.get("resourceVersion"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One accepted write, for whoever watches over the server: what stood before and after.
+
+    before is None for a creation, after for a deletion; `subresource` is `status` or empty.
+    """
+
+    plural: str
+    group: str
+    subresource: str
+    before: Object | None
+    after: Object | None
+    body: Any = field(default=None, compare=False)

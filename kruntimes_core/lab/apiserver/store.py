@@ -1,0 +1,123 @@
+"""The objects: one table for each kind that is stored, and one counter of versions for all of them.
+
+Nothing here knows what an object means. It is entered by one thread at a time and does no I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from kruntimes_core.lab.apiserver.history import Change, History, Stored
+from kruntimes_core.lab.apiserver.objects import Key, Object, key_of, with_metadata
+
+HISTORY_LIMIT = 10_000
+"""Changes kept for each kind unless said otherwise; a kube-apiserver keeps minutes of them."""
+
+
+class Table:
+    """All objects of one kind and their history."""
+
+    def __init__(self, clock: Clock, history_limit: int) -> None:
+        self._clock = clock
+        self._objects: dict[Key, Stored] = {}
+        self.history = History(history_limit, clock.version)
+
+    def get(self, key: Key) -> Stored | None:
+        """The object of this key, None when there is none."""
+        return self._objects.get(key)
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def put(self, obj: Object) -> Stored:
+        """Keep an object under a new version, in place of the one of its key if there is one."""
+        key = key_of(obj)
+        before = self._objects.get(key)
+        stored = self._versioned(obj)
+        self._objects[key] = stored
+        self.history.add(Change(stored.version, key, before, stored, stored))
+        return stored
+
+    def remove(self, key: Key, last: Object | None = None) -> Stored:
+        """Take an object away; last: how it looked at the end. Returns what watches are told.
+
+        Raises `KeyError` when there is none.
+        """
+        before = self._objects.pop(key)
+        told = self._versioned(before.object if last is None else last)
+        self.history.add(Change(told.version, key, before, None, told))
+        return told
+
+    def now(self) -> list[Stored]:
+        """All objects in the order of their keys."""
+        return _in_order(self._objects)
+
+    def at(self, version: int) -> list[Stored]:
+        """All objects as they were at `version`, which must not be below `history.forgotten`."""
+        objects = dict(self._objects)
+        for change in self.history.reversed_after(version):
+            if change.before is None:
+                objects.pop(change.key, None)
+            else:
+                objects[change.key] = change.before
+        return _in_order(objects)
+
+    def _versioned(self, obj: Object) -> Stored:
+        version = self._clock.next()
+        return Stored(with_metadata(obj, resourceVersion=str(version)), version)
+
+
+class Clock:
+    """The one counter of versions."""
+
+    def __init__(self, start: int = 1) -> None:
+        self.version = start
+
+    def next(self) -> int:
+        """The next version."""
+        self.version += 1
+        return self.version
+
+
+class Store:
+    """The tables by name; each begins empty when it is first asked for."""
+
+    def __init__(self, history_limit: int = HISTORY_LIMIT) -> None:
+        self._history_limit = history_limit
+        self._clock = Clock()
+        self._tables: dict[str, Table] = {}
+
+    @property
+    def version(self) -> int:
+        """The version of the last write."""
+        return self._clock.version
+
+    def table(self, name: str) -> Table:
+        """The table of this name."""
+        found = self._tables.get(name)
+        if found is None:
+            # A watch from before the first object of its kind has missed nothing.
+            found = self._tables[name] = Table(self._clock, self._history_limit)
+            found.history.forgotten = 0
+        return found
+
+    def tables(self) -> Iterable[Table]:
+        """All tables."""
+        return self._tables.values()
+
+    def forget(self, up_to: int | None = None) -> None:
+        """Forget the changes up to a version, by default all: old watches and lists get a 410."""
+        for table in self._tables.values():
+            table.history.forget(self.version if up_to is None else up_to)
+
+    def in_namespace(self, namespace: str) -> Iterator[tuple[Table, Stored]]:
+        """All objects of a namespace, whatever their kind."""
+        for table in self._tables.values():
+            for stored in table.now():
+                if key_of(stored.object)[0] == namespace:
+                    yield table, stored
+
+
+def _in_order(objects: Mapping[Key, Stored]) -> list[Stored]:
+    """By the path of the key, as etcd orders them: `a-b/x` before `a/x`."""
+    return [objects[key] for key in sorted(objects, key="/".join)]

@@ -1,0 +1,125 @@
+"""A structural schema, read once into nodes that the passes over an object walk along with it.
+
+Only what a CustomResourceDefinition may hold is read; `anyOf` is understood as the API server's own
+int-or-string form, the only use that a structural schema of ours makes of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_CLASS_OR_ESCAPE_OR_END = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\$")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One entry of `x-kubernetes-validations`; field_path: where its problem is reported, `.a.b`."""
+
+    text: str
+    message: str
+    field_path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """What the schema says about one place of an object."""
+
+    types: frozenset[str]
+    nullable: bool = False
+    format: str = ""
+    enum: tuple[Any, ...] | None = None
+    minimum: int | float | None = None
+    maximum: int | float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str = ""
+    matcher: re.Pattern[str] | None = None
+    min_items: int | None = None
+    max_items: int | None = None
+    min_properties: int | None = None
+    max_properties: int | None = None
+    required: tuple[str, ...] = ()
+    properties: Mapping[str, Node] = field(default_factory=dict)
+    values: Node | None = None
+    """The node of every value of a map (`additionalProperties`)."""
+    items: Node | None = None
+    open: bool = False
+    """Whether fields that the schema does not name are kept."""
+    list_keys: tuple[str, ...] = ()
+    """The keys of a list that is a map; empty for other lists."""
+    is_set: bool = False
+    has_default: bool = False
+    default: Any = None
+    defaults_below: bool = False
+    """Whether any place below has a default, so that the pass for defaults can skip what has none."""
+    rules: tuple[Rule, ...] = ()
+    title: str = ""
+    """The name of the Go type, for messages about kinds that are Go types."""
+
+
+def read_schema(schema: Mapping[str, Any]) -> Node:
+    """The node of an `openAPIV3Schema` and all nodes below it."""
+    properties = {name: read_schema(below) for name, below in schema.get("properties", {}).items()}
+    additional = schema.get("additionalProperties")
+    values = read_schema(additional) if isinstance(additional, dict) else None
+    items = read_schema(schema["items"]) if "items" in schema else None
+    list_type = schema.get("x-kubernetes-list-type")
+    below = [*properties.values(), *(node for node in (values, items) if node is not None)]
+    return Node(
+        types=_types(schema),
+        nullable=bool(schema.get("nullable")),
+        format=schema.get("format", ""),
+        enum=tuple(schema["enum"]) if "enum" in schema else None,
+        **_bounds(schema),
+        required=tuple(schema.get("required", ())),
+        properties=properties,
+        values=values,
+        items=items,
+        open=bool(schema.get("x-kubernetes-preserve-unknown-fields")) or additional is True,
+        list_keys=tuple(schema.get("x-kubernetes-list-map-keys", ())) if list_type == "map" else (),
+        is_set=list_type == "set",
+        has_default="default" in schema,
+        default=schema.get("default"),
+        defaults_below=any(node.has_default or node.defaults_below for node in below),
+        rules=tuple(map(_rule, schema.get("x-kubernetes-validations", ()))),
+        title=schema.get("title", ""),
+    )
+
+
+def _types(schema: Mapping[str, Any]) -> frozenset[str]:
+    if schema.get("x-kubernetes-int-or-string"):
+        return frozenset({"integer", "string"})
+    return frozenset({schema["type"]}) if "type" in schema else frozenset()
+
+
+def _bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
+    pattern = schema.get("pattern", "")
+    return {
+        "minimum": schema.get("minimum"),
+        "maximum": schema.get("maximum"),
+        "min_length": schema.get("minLength"),
+        "max_length": schema.get("maxLength"),
+        "pattern": pattern,
+        "matcher": re.compile(_as_python(pattern)) if pattern else None,
+        "min_items": schema.get("minItems"),
+        "max_items": schema.get("maxItems"),
+        "min_properties": schema.get("minProperties"),
+        "max_properties": schema.get("maxProperties"),
+    }
+
+
+def _as_python(pattern: str) -> str:
+    """A pattern in RE2's syntax with its `$` spelt as Python spells "only at the very end"."""
+    return _CLASS_OR_ESCAPE_OR_END.sub(
+        lambda match: r"\Z" if match.group() == "$" else match.group(), pattern
+    )
+
+
+def _rule(entry: Mapping[str, Any]) -> Rule:
+    text = entry["rule"].strip()
+    message = entry.get("message") or f"failed rule: {text}"
+    return Rule(text, message, entry.get("fieldPath", ""), entry.get("reason", "FieldValueInvalid"))

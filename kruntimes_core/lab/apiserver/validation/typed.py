@@ -1,0 +1,94 @@
+"""Reading an object of a kind that is a Go type: a field of a wrong type cannot be read at all.
+
+Times are written anew as Go writes them: UTC, whole seconds, or six digits for a MicroTime.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from datetime import UTC
+from typing import Any
+
+from kruntimes_core.lab.apiserver.meta import Misshapen
+from kruntimes_core.lab.apiserver.objects import Object, micro_time
+from kruntimes_core.lab.apiserver.validation.paths import child, index
+from kruntimes_core.lab.apiserver.validation.schema import Node
+from kruntimes_core.lab.apiserver.validation.values import type_of
+from kruntimes_core.model.times import format_time, parse_time
+
+_GIVEN = {"boolean": "bool", "integer": "number"}
+_GO = {"integer": "int64", "boolean": "bool", "number": "float64", "string": "string"}
+_LAYOUTS = {
+    "date-time": "2006-01-02T15:04:05Z07:00",
+    "micro-time": "2006-01-02T15:04:05.000000Z07:00",
+}
+
+
+def read_typed(node: Node, value: Any, path: str, unknown: list[str], struct: str = "") -> Any:
+    """`value` as the Go type would hold it: known fields, times rewritten, defaults, no nulls.
+
+    unknown: takes the paths of unknown fields. Raises `Misshapen`.
+    """
+    given = type_of(value)
+    if node.types and given not in node.types:
+        raise Misshapen(_wrong_type(node, given, path, struct))
+    if isinstance(value, dict) and "object" in node.types:
+        return _struct(node, value, path, unknown)
+    if isinstance(value, list) and node.items is not None:
+        items = (item for item in value if item is not None)
+        return [
+            read_typed(node.items, item, index(path, place), unknown, struct)
+            for place, item in enumerate(items)
+        ]
+    if node.format in _LAYOUTS:
+        return _time(value, node.format)
+    return value
+
+
+def _struct(node: Node, value: Object, path: str, unknown: list[str]) -> Object:
+    kept: Object = {}
+    for name, below in value.items():
+        known = node.properties.get(name, node.values)
+        if known is None:
+            if node.open:
+                kept[name] = below
+            else:
+                unknown.append(child(path, name))
+        elif below is not None:
+            kept[name] = read_typed(known, below, child(path, name), unknown, node.title)
+    for name, known in node.properties.items():
+        if known.has_default and name not in kept:
+            default = deepcopy(known.default)
+            kept[name] = default if default is None else read_typed(known, default, "", [], node.title)
+    return kept
+
+
+def _wrong_type(node: Node, given: str, path: str, struct: str) -> str:
+    field = f"{struct}.{path}" if struct else path
+    return (
+        f"json: cannot unmarshal {_GIVEN.get(given, given)} into Go struct field {field} of type {_go(node)}"
+    )
+
+
+def _go(node: Node) -> str:
+    (wanted,) = node.types
+    if wanted == "array":
+        return f"[]{_go(node.items)}" if node.items is not None and node.items.types else "[]interface {}"
+    if wanted == "object":
+        return f"v1.{node.title}" if node.title else "map[string]string"
+    return node.format if node.format in ("int32", "int64") else _GO[wanted]
+
+
+def _time(text: str, layout_name: str) -> str:
+    moment = parse_time(text)
+    micro = layout_name == "micro-time"
+    if moment is None:
+        problem = f'cannot parse "{text}" as "2006"'
+        raise Misshapen(f'parsing time "{text}" as "{_LAYOUTS[layout_name]}": {problem}')
+    if not micro:
+        return format_time(moment)
+    rest = text[len("2006-01-02T15:04:05") :]
+    if len(rest) < 8 or rest[0] != "." or not rest[1:7].isdigit():
+        problem = f'cannot parse "{rest}" as ".000000"'
+        raise Misshapen(f'parsing time "{text}" as "{_LAYOUTS[layout_name]}": {problem}')
+    return micro_time(moment.astimezone(UTC))

@@ -1,0 +1,149 @@
+"""Types, bounds, patterns, enumerations and required fields of the schema.
+
+The order of the checks and the words are those of kube-openapi's validator. What is the same object as
+before, or equal to it, is not judged again: an update is never refused for what it does not touch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from kruntimes_core.lab.apiserver.field_errors import (
+    FieldError,
+    invalid,
+    not_supported,
+    required,
+    too_long,
+    too_many,
+    type_invalid,
+)
+from kruntimes_core.lab.apiserver.objects import Object
+from kruntimes_core.lab.apiserver.validation.formats import fits
+from kruntimes_core.lab.apiserver.validation.lists import partner_finder
+from kruntimes_core.lab.apiserver.validation.paths import child, index
+from kruntimes_core.lab.apiserver.validation.schema import Node
+
+_RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
+
+
+class Checker:
+    """One pass over one object; `errors` takes what is found.
+
+    root: what the paths of the messages' texts leave out (`status` for a write to that subresource,
+    because the API server judges it alone there).
+    """
+
+    def __init__(self, root: str = "") -> None:
+        self.errors: list[FieldError] = []
+        self._root = re.compile(rf"^{re.escape(root)}\.?") if root else None
+
+    def check(self, node: Node, value: Any, old: Any, path: str) -> None:
+        """Check `value` against `node`; old: what stood here before, None when there was nothing."""
+        if value is old or (old is not None and value == old):
+            return
+        if value is None:
+            if node.types and not node.nullable:
+                self._type(path, ",".join(sorted(node.types)), "null")
+            return
+        if not self._has_type(node, value, path):
+            return
+        if isinstance(value, str):
+            self._text(node, value, path)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            self._number(node, value, path)
+        elif isinstance(value, list):
+            self._list(node, value, old, path)
+        elif isinstance(value, dict):
+            self._object(node, value, old if isinstance(old, dict) else {}, path)
+        if node.enum is not None and value not in node.enum:
+            self.errors.append(not_supported(path, value, map(str, node.enum)))
+
+    def _in_body(self, path: str) -> str:
+        return f"{self._root.sub('', path) if self._root else path} in body"
+
+    def _type(self, path: str, wanted: str, given: str) -> None:
+        detail = f'{self._in_body(path)} must be of type {wanted}: "{given}"'
+        self.errors.append(type_invalid(path, given, detail))
+
+    def _has_type(self, node: Node, value: Any, path: str) -> bool:
+        given = type_of(value)
+        if not node.types or given in node.types:
+            return True
+        if given == "integer" and "number" in node.types:
+            return True
+        if given == "number" and "integer" in node.types and value == int(value):
+            return True
+        self._type(path, ",".join(sorted(node.types)), given)
+        return False
+
+    def _text(self, node: Node, value: str, path: str) -> None:
+        body = self._in_body(path)
+        if node.max_length is not None and len(value) > node.max_length:
+            self.errors.append(too_long(path, node.max_length))
+        elif node.min_length is not None and len(value) < node.min_length:
+            detail = f"{body} should be at least {node.min_length} chars long"
+            self.errors.append(invalid(path, value, detail))
+        elif node.matcher is not None and not node.matcher.search(value):
+            self.errors.append(invalid(path, value, f"{body} should match '{node.pattern}'"))
+        if node.format and not fits(node.format, value):
+            self._type_of_format(node, value, path)
+
+    def _type_of_format(self, node: Node, value: str, path: str) -> None:
+        detail = f'{self._in_body(path)} must be of type {node.format}: "{value}"'
+        self.errors.append(type_invalid(path, value, detail))
+
+    def _number(self, node: Node, value: int | float, path: str) -> None:
+        body = self._in_body(path)
+        low, high = _RANGES.get(node.format, (None, None))
+        if low is not None and high is not None and not low <= value <= high:
+            where = self._root.sub("", path) if self._root else path
+            detail = f"Checked value must be of type integer with format {node.format} in {where}"
+            self.errors.append(invalid(path.rpartition(where)[0].rstrip("."), "", detail))
+        if node.minimum is not None and value < node.minimum:
+            detail = f"{body} should be greater than or equal to {node.minimum}"
+            self.errors.append(invalid(path, value, detail))
+        if node.maximum is not None and value > node.maximum:
+            detail = f"{body} should be less than or equal to {node.maximum}"
+            self.errors.append(invalid(path, value, detail))
+
+    def _list(self, node: Node, value: list[Any], old: Any, path: str) -> None:
+        if node.items is not None:
+            partner: Callable[[Any], Any] = partner_finder(node, old)
+            for place, item in enumerate(value):
+                self.check(node.items, item, partner(item), index(path, place))
+        if node.min_items is not None and len(value) < node.min_items:
+            detail = f"{self._in_body(path)} should have at least {node.min_items} items"
+            self.errors.append(invalid(path, len(value), detail))
+        if node.max_items is not None and len(value) > node.max_items:
+            self.errors.append(too_many(path, len(value), node.max_items))
+
+    def _object(self, node: Node, value: Object, old: Object, path: str) -> None:
+        if node.min_properties is not None and len(value) < node.min_properties:
+            detail = f"{self._in_body(path)} should have at least {node.min_properties} properties"
+            self.errors.append(invalid(path, len(value), detail))
+        if node.max_properties is not None and len(value) > node.max_properties:
+            self.errors.append(too_many(path, len(value), node.max_properties))
+        for name, below in value.items():
+            known = node.properties.get(name, node.values)
+            if known is not None:
+                self.check(known, below, old.get(name), child(path, name))
+        for name in node.required:
+            if name not in value:
+                self.errors.append(required(child(path, name)))
+
+
+def type_of(value: Any) -> str:
+    """The JSON type of a value, as schemas name it."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
