@@ -14,7 +14,7 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing import pod_object, run_object
 from tests.scenarios.conftest import Planned
 from tests.scenarios.planning import Object, Plan, document_of
-from tests.scenarios.reference import MAX_AMOUNT
+from tests.scenarios.reference_reading import MAX_AMOUNT
 
 INTEGERS: dict[Any, int] = {
     "1e3": 1000,

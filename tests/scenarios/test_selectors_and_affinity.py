@@ -12,7 +12,7 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing import affinity_object, pod_object, run_object, term_object
 from tests.scenarios.conftest import Planned
 from tests.scenarios.planning import Object, Plan, document_of
-from tests.scenarios.reference import matches
+from tests.scenarios.reference_reading import matches
 
 TWO_PODS = (pod_object("py-0", capacity={"runs": "4"}), pod_object("py-1", capacity={"runs": "4"}))
 AFFINITY_TEXT = "waiting for a runtime pod that satisfies required run affinity"
