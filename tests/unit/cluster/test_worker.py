@@ -1,0 +1,258 @@
+"""A plugin that hangs holds up its own Runs, is named, and is left alone until it returns."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sys
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from kruntimes_core.cluster.clock import SystemClock
+from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.planning.blame import failed, failure
+from kruntimes_core.cluster.planning.inline import InlinePlanner
+from kruntimes_core.cluster.planning.worker import WorkerPlanner
+from kruntimes_core.engine.binding.reservations import Unreserve
+from kruntimes_core.engine.cycle.work import PlanWork, ReserveAnswer, ReserveWork, UnreserveWork, Work
+from kruntimes_core.framework.profile import ActivePlugin
+from kruntimes_core.framework.runner import Broken, Chosen
+from kruntimes_core.testing.harness import Host
+from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+
+LIMIT = 0.05
+
+
+def work_of(*plugins: ActivePlugin) -> Work:
+    """A Run to be planned with these plugins on one Pod."""
+    host = Host(profiles_of(*plugins))
+    host.pod("py-0")
+    host.run("r1")
+    host.observe()
+    return host.take()
+
+
+def reserve_of(*plugins: ActivePlugin) -> ReserveWork:
+    """The question whether the plugins agree to a placement."""
+    host = Host(profiles_of(*plugins))
+    host.pod("py-0")
+    host.run("r1")
+    host.observe()
+    host.finish(host.take())
+    work = host.take()
+    assert isinstance(work, ReserveWork)
+    return work
+
+
+def planning(scene: Callable[[WorkerPlanner], Awaitable[None]]) -> str:
+    """Play a scene with a planner of short patience; gives what was logged."""
+    lines = io.StringIO()
+
+    async def main() -> None:
+        planner = WorkerPlanner(Log(lines, SystemClock()), limit_seconds=LIMIT, grace_seconds=LIMIT)
+        async with asyncio.timeout(30):
+            await scene(planner)
+        planner.close()
+
+    asyncio.run(main())
+    return lines.getvalue()
+
+
+async def executed(planner: WorkerPlanner, work: Work) -> Any:
+    """Submit work and wait for what comes of it."""
+    done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    planner.submit(work, done.set_result)
+    return await done
+
+
+async def returned(planner: WorkerPlanner) -> None:
+    """Wait until no call is stuck any more."""
+    while planner.stuck:
+        await asyncio.sleep(0)
+
+
+def passing(pod: Any) -> None:
+    """A filter that lets all pass."""
+
+
+def test_work_is_executed_beside_the_loop() -> None:
+    threads: list[str] = []
+
+    async def scene(planner: WorkerPlanner) -> None:
+        result = await executed(planner, work_of(fake_plugin(filter=noting)))
+        assert isinstance(result, Chosen)
+        assert planner.free
+
+    def noting(pod: Any) -> None:
+        threads.append(threading.current_thread().name)
+
+    planning(scene)
+    assert threads == ["kruntimes-planner"]
+
+
+def test_it_is_busy_while_a_call_is_under_way() -> None:
+    async def scene(planner: WorkerPlanner) -> None:
+        pending = asyncio.ensure_future(executed(planner, work_of(fake_plugin(filter=passing))))
+        await asyncio.sleep(0)
+        assert not planner.free
+        await pending
+        assert planner.free
+
+    planning(scene)
+
+
+def test_a_loop_without_end_is_interrupted_and_named() -> None:
+    def spinning(pod: Any) -> None:
+        while True:
+            pass
+
+    async def scene(planner: WorkerPlanner) -> None:
+        result = await executed(planner, work_of(fake_plugin("Spinner", filter=spinning)))
+        assert isinstance(result, Broken)
+        assert (result.error.plugin, result.error.hook) == ("Spinner", "filter")
+        assert "longer than the time limit" in result.error.problem
+        assert planner.stuck == {}
+        assert isinstance(await executed(planner, work_of(fake_plugin(filter=passing))), Chosen)
+
+    planning(scene)
+
+
+def test_a_call_that_does_not_return_is_abandoned_and_its_plugin_left_alone() -> None:
+    release = threading.Event()
+    asked: list[int] = []
+
+    def hanging(pod: Any) -> None:
+        asked.append(1)
+        release.wait(30)
+
+    async def scene(planner: WorkerPlanner) -> None:
+        hung = fake_plugin("Hanger", filter=hanging)
+        result = await executed(planner, work_of(hung))
+        assert isinstance(result, Broken)
+        assert (result.error.plugin, result.error.hook) == ("Hanger", "filter")
+        assert planner.stuck == {"Hanger": 1}
+        again = await executed(planner, work_of(hung))
+        assert isinstance(again, Broken)
+        assert "not asked until an earlier call returns" in again.error.problem
+        assert asked == [1]
+        assert isinstance(await executed(planner, work_of(fake_plugin(filter=passing))), Chosen)
+        release.set()
+        await returned(planner)
+        assert isinstance(await executed(planner, work_of(hung)), Chosen)
+        assert asked == [1, 1]
+
+    logged = planning(scene)
+    assert "abandoned a call plugin=Hanger" in logged
+    assert "an abandoned call returned plugin=Hanger" in logged
+
+
+def test_a_plugin_that_swallows_the_interruption_is_abandoned() -> None:
+    release = threading.Event()
+
+    def stubborn(pod: Any) -> None:
+        while not release.is_set():
+            try:
+                release.wait(0.01)
+            except BaseException:  # noqa: BLE001, S112 - as rude as can be
+                continue
+
+    async def scene(planner: WorkerPlanner) -> None:
+        result = await executed(planner, work_of(fake_plugin("Stubborn", filter=stubborn)))
+        assert isinstance(result, Broken)
+        release.set()
+        await returned(planner)
+
+    planning(scene)
+
+
+@pytest.mark.parametrize("rude", [SystemExit(1), KeyboardInterrupt(), GeneratorExit(), RecursionError()])
+def test_nothing_that_a_plugin_raises_ends_the_planner(rude: BaseException) -> None:
+    def raising(pod: Any) -> None:
+        raise rude
+
+    async def scene(planner: WorkerPlanner) -> None:
+        result = await executed(planner, work_of(fake_plugin("Rude", filter=raising)))
+        assert isinstance(result, Broken)
+        assert (result.error.plugin, result.error.hook) == ("Rude", "filter")
+        assert isinstance(await executed(planner, work_of(fake_plugin(filter=passing))), Chosen)
+
+    planning(scene)
+
+
+def test_a_plugin_that_exits_its_thread_is_named() -> None:
+    async def scene(planner: WorkerPlanner) -> None:
+        result = await executed(planner, work_of(fake_plugin("Quitter", filter=lambda pod: sys.exit(1))))
+        assert isinstance(result, Broken)
+        assert result.error.plugin == "Quitter"
+
+    planning(scene)
+
+
+def test_a_stuck_plugin_gets_its_unreserve_when_it_can() -> None:
+    release = threading.Event()
+    heard: list[bool] = []
+
+    def hanging(pod: Any) -> None:
+        release.wait(30)
+
+    def unreserve(bound: bool) -> None:
+        heard.append(bound)
+
+    async def scene(planner: WorkerPlanner) -> None:
+        plugin = fake_plugin("Hanger", filter=hanging, unreserve=unreserve, reserve=passing)
+        plain = fake_plugin("Hanger", reserve=passing, unreserve=unreserve)
+        assumption = reserve_of(plain).assumption
+        assert isinstance(await executed(planner, work_of(plugin)), Broken)
+        due = UnreserveWork(due=Unreserve(assumption.profile.plugins[0], assumption, bound=True))
+        pending = asyncio.ensure_future(executed(planner, due))
+        await asyncio.sleep(0)
+        assert planner.free
+        assert heard == []
+        release.set()
+        assert await pending is None
+        assert heard == [True]
+
+    planning(scene)
+
+
+def test_a_hanging_reserve_is_owed_an_unreserve() -> None:
+    release = threading.Event()
+
+    def hanging(pod: Any) -> None:
+        release.wait(30)
+
+    async def scene(planner: WorkerPlanner) -> None:
+        one = fake_plugin("One", reserve=passing)
+        two = fake_plugin("Two", reserve=hanging)
+        three = fake_plugin("Three", reserve=passing)
+        answer = await executed(planner, reserve_of(one, two, three))
+        assert isinstance(answer, ReserveAnswer)
+        assert [plugin.name for plugin in answer.asked] == ["One", "Two"]
+        assert answer.broken is not None
+        assert answer.broken.plugin == "Two"
+        release.set()
+        await returned(planner)
+
+    planning(scene)
+
+
+def test_a_plugin_that_was_not_asked_is_owed_nothing() -> None:
+    work = reserve_of(fake_plugin("One", reserve=passing))
+    answer = failed(work, failure(None, "it broke"))
+    assert answer == ReserveAnswer((), broken=answer.broken)
+    assert answer.broken.plugin == "Planner"
+
+
+def test_inline_plans_come_back_at_once() -> None:
+    work = work_of(fake_plugin(filter=passing))
+    assert isinstance(work, PlanWork)
+    results: list[Any] = []
+    planner = InlinePlanner()
+    planner.submit(work, results.append)
+    planner.close()
+    assert isinstance(results[0], Chosen)
+    assert planner.free
+    assert planner.stuck == {}
