@@ -39,12 +39,12 @@ def status_message(text: str) -> str:
 
 def bind_patch(observation: RunObservation, pod_name: str, pod_uid: str, now: datetime) -> dict[str, Any]:
     """Place a Run on a Pod: phase, Pod, the condition `Scheduled`, and no waiting text any more."""
-    scheduled = _condition("Scheduled", "True", "Assigned", f"assigned to runtime pod {pod_name}", now)
+    scheduled = condition("Scheduled", "True", "Assigned", f"assigned to runtime pod {pod_name}", now)
     status: dict[str, Any] = {
         "phase": Phase.SCHEDULED.value,
         "assignedPod": pod_name,
         "assignedPodUID": pod_uid,
-        "conditions": _with_conditions(observation.conditions, [scheduled]),
+        "conditions": with_conditions(observation.conditions, [scheduled]),
     }
     if is_waiting_text(observation.message):
         status["message"] = None
@@ -67,12 +67,12 @@ def terminal_patch(
     reason: CamelCase; what the API would refuse is made to fit. message: cut to the API's limits.
     """
     name, text = _camel_case(reason, phase), _cut(message, _MAX_CONDITION_MESSAGE)
-    ended = [_condition(kind, "False", name, text, now) for kind in ("Running", "Completed")]
+    ended = [condition(kind, "False", name, text, now) for kind in ("Running", "Completed")]
     status = {
         "phase": phase.value,
         "message": _cut(message, _MAX_MESSAGE),
         "completionTime": format_time(now),
-        "conditions": _with_conditions(observation.conditions, ended),
+        "conditions": with_conditions(observation.conditions, ended),
     }
     return _guarded(observation, status)
 
@@ -83,7 +83,8 @@ def _guarded(observation: RunObservation, status: dict[str, Any]) -> dict[str, A
     return {"metadata": {"resourceVersion": observation.version}, "status": status}
 
 
-def _condition(kind: str, status: str, reason: str, message: str, now: datetime) -> dict[str, str]:
+def condition(kind: str, status: str, reason: str, message: str, now: datetime) -> dict[str, str]:
+    """A condition as it stands after a transition at `now`; `with_conditions` keeps an older time."""
     return {
         "type": kind,
         "status": status,
@@ -93,7 +94,7 @@ def _condition(kind: str, status: str, reason: str, message: str, now: datetime)
     }
 
 
-def _with_conditions(standing: Iterable[object], wanted: Iterable[Mapping[str, str]]) -> list[object]:
+def with_conditions(standing: Iterable[object], wanted: Iterable[Mapping[str, str]]) -> list[object]:
     """The standing conditions with the wanted ones in their places or at the end.
 
     A type is there once, so a second entry of a wanted type is dropped. The API allows 16 conditions:

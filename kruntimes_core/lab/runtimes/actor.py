@@ -1,0 +1,165 @@
+"""Joins the simulation to an API server: it follows the objects, and sends what is due."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from random import Random
+from typing import Any
+
+from pydantic_core import from_json
+
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.resources import Resource
+from kruntimes_core.cluster.transport.protocol import Call, Response, Transport, TransportError
+from kruntimes_core.cluster.watching.feed import Feed
+from kruntimes_core.cluster.watching.reflector import Reflector
+from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.lab.runtimes.behaviour import Behaviour
+from kruntimes_core.lab.runtimes.changes import Changed, Gone, Listed
+from kruntimes_core.lab.runtimes.machine import Due, Machine
+from kruntimes_core.lab.runtimes.steps import FOLLOWED, Object, Request
+
+_TIMEOUT_SECONDS = 10.0
+_LONGEST_REST_SECONDS = 1.0
+_MERGE_PATCH = {"content-type": "application/merge-patch+json"}
+
+
+class SimulatedRuntimes:
+    """Executes what is bound to any Pod of the API server, until it is cancelled."""
+
+    def __init__(
+        self,
+        *,
+        behaviour: Behaviour,
+        transport: Transport,
+        clock: Clock,
+        random: Random,
+        log: Log,
+        in_flight: int = 16,
+    ) -> None:
+        """random: for the jitter of retries. in_flight: requests at a time."""
+        self._machine = Machine(behaviour)
+        self._transport = transport
+        self._clock = clock
+        self._log = log
+        self._in_flight = in_flight
+        self._sending: set[asyncio.Task[None]] = set()
+        self._stirred = asyncio.Event()
+        self._reflectors = [
+            Reflector(
+                transport=transport,
+                feed=_feed(resource),
+                clock=clock,
+                random=random,
+                log=log,
+                tell=self._observe,
+                changed=self._stirred.set,
+            )
+            for resource in FOLLOWED
+        ]
+
+    async def run(self) -> None:
+        """Follow and execute. Never returns; a defect in any part ends it."""
+        async with asyncio.TaskGroup() as group:
+            for reflector in self._reflectors:
+                group.create_task(reflector.run())
+            while True:
+                self._send_due(group)
+                await self._rest()
+
+    def _send_due(self, group: asyncio.TaskGroup) -> None:
+        while len(self._sending) < self._in_flight:
+            due = self._machine.take(self._clock.now())
+            if due is None:
+                return
+            task = group.create_task(self._send(due))
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
+
+    async def _rest(self) -> None:
+        """Wait until something stirs, or the machine's next moment has come."""
+        seconds = _LONGEST_REST_SECONDS
+        wake_at = self._machine.wake_at
+        if wake_at is not None and len(self._sending) < self._in_flight:
+            seconds = min(max((wake_at - self._clock.now().ticks) / SECOND, 0.0), seconds)
+        timer = asyncio.get_running_loop().call_later(seconds, self._stirred.set)
+        await self._stirred.wait()
+        timer.cancel()
+        self._stirred.clear()
+
+    def _observe(self, event: Any) -> None:
+        event.tell(self._machine, self._clock.now())
+        self._stirred.set()
+
+    async def _send(self, due: Due) -> None:
+        try:
+            response = await self._transport.request(_call(due.request))
+            if response.status == 409:
+                response = await self._transport.request(_read(due.request))
+            done = self._take(due.request, response)
+        except TransportError as error:
+            self._log.warning(f"a simulated Pod cannot write: {error}")
+            done = False
+        if done:
+            self._machine.settled(due.ref)
+        else:
+            self._machine.failed(due.ref, self._clock.now())
+        self._stirred.set()
+
+    def _take(self, request: Request, response: Response) -> bool:
+        """Observe what an answer shows; whether it shows anything."""
+        resource, now = request.resource, self._clock.now()
+        if response.status in (200, 201):
+            body = from_json(response.body)
+            if body["kind"] == "Status":
+                self._machine.gone(resource, request.namespace, request.name)
+                return True
+            self._machine.observe(resource, body, now)
+            return bool(request.guard != body["metadata"]["resourceVersion"])
+        if response.status == 404 and request.name:
+            self._machine.gone(resource, request.namespace, request.name)
+            return True
+        self._log.warning(
+            f"a simulated Pod cannot {request.method.lower()} {resource.title}",
+            status=response.status,
+            text=response.body.decode("utf-8", "replace"),
+        )
+        return False
+
+
+def _call(request: Request) -> Call:
+    return Call(
+        method=request.method,
+        path=request.resource.path(request.namespace, request.name, request.subresource),
+        headers=_MERGE_PATCH if request.method == "PATCH" else {},
+        body=json.dumps(request.body).encode(),
+        timeout_seconds=_TIMEOUT_SECONDS,
+    )
+
+
+def _read(request: Request) -> Call:
+    """Read what a write was refused for."""
+    name = request.name or request.body["metadata"]["name"]
+    return Call(
+        method="GET", path=request.resource.path(request.namespace, name), timeout_seconds=_TIMEOUT_SECONDS
+    )
+
+
+def _feed(resource: Resource) -> Feed:
+    """Objects as they are, instead of the scheduler's observations."""
+
+    def changed(obj: Object) -> Any:
+        return Changed(resource, obj)
+
+    def gone(*, namespace: str, name: str, **_: str) -> Any:
+        return Gone(resource, namespace, name)
+
+    def listed(*, observations: tuple[Object, ...], **_: object) -> Any:
+        return Listed(resource, observations)
+
+    def whole(obj: Object) -> Object:
+        return obj
+
+    return Feed(resource=resource, namespace=None, decode=whole, observe=changed, gone=gone, listed=listed)

@@ -1,0 +1,50 @@
+"""What a watch of the simulation tells: each change knows how the machine is told of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kruntimes_core.cluster.resources import Resource
+from kruntimes_core.engine.instant import Now
+from kruntimes_core.lab.runtimes.machine import Machine
+from kruntimes_core.lab.runtimes.steps import Object
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """An object was added or modified."""
+
+    resource: Resource
+    object: Object
+
+    def tell(self, machine: Machine, now: Now) -> None:
+        """Tell the machine."""
+        machine.observe(self.resource, self.object, now)
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """An object was deleted."""
+
+    resource: Resource
+    namespace: str
+    name: str
+
+    def tell(self, machine: Machine, now: Now) -> None:
+        """Tell the machine."""
+        machine.gone(self.resource, self.namespace, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """All objects of a resource."""
+
+    resource: Resource
+    objects: tuple[Object, ...]
+
+    def tell(self, machine: Machine, now: Now) -> None:
+        """Tell the machine."""
+        machine.listed(self.resource, self.objects, now)
+
+
+Change = Changed | Gone | Listed

@@ -1,0 +1,160 @@
+"""The simulation as a pure state machine: objects come in, requests go out, time is an argument."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Protocol
+
+from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES, Resource
+from kruntimes_core.engine.instant import SECOND, Now
+from kruntimes_core.engine.versions import older
+from kruntimes_core.lab.runtimes.behaviour import Behaviour
+from kruntimes_core.lab.runtimes.pods import PodRule
+from kruntimes_core.lab.runtimes.replicas import RuntimeRule
+from kruntimes_core.lab.runtimes.runs import RunRule
+from kruntimes_core.lab.runtimes.steps import FOLLOWED, RUNTIMES, Object, Ref, Request, Seen, Step, ref_of
+from kruntimes_core.lab.runtimes.workspaces import WorkspaceRule
+from kruntimes_core.lab.runtimes.world import World, lean, runtime_of
+
+_BACKOFF = 1 * SECOND
+
+
+class Rule(Protocol):
+    """What one kind of object does next."""
+
+    def stage(self, obj: Object) -> Hashable:
+        """Where the object stands; its step's time counts from when that was first seen."""
+
+    def step(self, seen: Seen, world: World) -> Step | None:
+        """The next step; None when only a change brings one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A request that is to be sent now. `answered` or `failed` is due for `ref` after it."""
+
+    ref: Ref
+    request: Request
+
+
+class Machine:
+    """Has at most one request under way for each object, and nothing before all lists are in."""
+
+    def __init__(self, behaviour: Behaviour) -> None:
+        self._rules: dict[str, Rule] = {
+            RUNTIMES.plural: RuntimeRule(),
+            PODS.plural: PodRule(behaviour),
+            RUNS.plural: RunRule(behaviour),
+            WORKSPACES.plural: WorkspaceRule(),
+        }
+        self._world = World()
+        self._unlisted = {resource.plural for resource in FOLLOWED}
+        self._steps: dict[Ref, Step] = {}
+        self._queue: list[tuple[int, int, Ref, Step]] = []
+        self._numbers = count()
+        self._under_way: set[Ref] = set()
+        self._not_before: dict[Ref, int] = {}
+
+    # What comes in
+
+    def observe(self, resource: Resource, obj: Object, now: Now) -> None:
+        """An object as it stands; an older version than the one that is known changes nothing."""
+        ref = ref_of(resource, obj)
+        known = self._world.find(ref)
+        version = obj["metadata"]["resourceVersion"]
+        if known is not None and older(version, known.object["metadata"]["resourceVersion"]):
+            return
+        stage = self._rules[resource.plural].stage(obj)
+        moved = known is None or known.stage != stage
+        since = now.ticks if known is None or moved else known.since
+        self._world.put(ref, Seen(lean(resource, obj), stage, since))
+        self._reconsider(ref)
+        if moved:
+            self._reconsider_all(self._dependants(resource, obj))
+
+    def gone(self, resource: Resource, namespace: str, name: str) -> None:
+        """An object is there no more."""
+        ref = Ref(resource.plural, namespace, name)
+        last = self._world.remove(ref)
+        self._not_before.pop(ref, None)
+        self._reconsider(ref)
+        if last is not None:
+            self._reconsider_all(self._dependants(resource, last.object))
+
+    def listed(self, resource: Resource, objects: Iterable[Object], now: Now) -> None:
+        """All objects of a resource: what is known and not among them is gone."""
+        self._unlisted.discard(resource.plural)
+        present = set()
+        for obj in objects:
+            present.add(ref_of(resource, obj))
+            self.observe(resource, obj, now)
+        for ref in self._world.refs(resource):
+            if ref not in present:
+                self.gone(resource, ref.namespace, ref.name)
+
+    # What goes out
+
+    def take(self, now: Now) -> Due | None:
+        """The next request that is due; None when nothing is."""
+        if self._unlisted:
+            return None
+        while self._queue and self._queue[0][0] <= now.ticks:
+            _, _, ref, step = heapq.heappop(self._queue)
+            if self._steps.get(ref) is step and ref not in self._under_way:
+                del self._steps[ref]
+                self._under_way.add(ref)
+                return Due(ref, step.make(now.wall))
+        return None
+
+    @property
+    def wake_at(self) -> int | None:
+        """When the next request may be due, in ticks."""
+        return self._queue[0][0] if self._queue and not self._unlisted else None
+
+    def settled(self, ref: Ref) -> None:
+        """A request was answered, and what it led to was observed."""
+        self._under_way.discard(ref)
+        self._not_before.pop(ref, None)
+        self._reconsider(ref)
+
+    def failed(self, ref: Ref, now: Now) -> None:
+        """A request changed nothing: try again a little later."""
+        self._under_way.discard(ref)
+        self._not_before[ref] = now.ticks + _BACKOFF
+        self._reconsider(ref)
+
+    # Inside
+
+    def _reconsider(self, ref: Ref) -> None:
+        """Ask the rule for the object's next step."""
+        seen = self._world.find(ref)
+        step = None if seen is None else self._rules[ref.plural].step(seen, self._world)
+        if step is None:
+            self._steps.pop(ref, None)
+            return
+        self._steps[ref] = step
+        if ref not in self._under_way:
+            at = max(step.at, self._not_before.get(ref, step.at))
+            heapq.heappush(self._queue, (at, next(self._numbers), ref, step))
+
+    def _reconsider_all(self, refs: Iterable[Ref]) -> None:
+        for ref in list(refs):
+            self._reconsider(ref)
+
+    def _dependants(self, resource: Resource, obj: Object) -> Iterator[Ref]:
+        """The objects whose next step may be another after this one moved on."""
+        metadata = obj["metadata"]
+        namespace = metadata["namespace"]
+        if resource is PODS:
+            yield Ref(RUNTIMES.plural, namespace, runtime_of(obj))
+            yield from (ref for ref, _ in self._world.objects(WORKSPACES, namespace))
+            yield from (
+                ref
+                for ref, run in self._world.objects(RUNS, namespace)
+                if run.get("status", {}).get("assignedPod") == metadata["name"]
+            )
+        elif resource is RUNTIMES:
+            yield from (ref for ref, _ in self._world.objects(PODS, namespace))

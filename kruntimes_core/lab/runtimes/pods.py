@@ -1,0 +1,82 @@
+"""Pods, as kubelet and runtimed would keep them: started, alive by heartbeats, and ended."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from datetime import datetime
+from typing import Any
+
+from kruntimes_core.cluster.resources import PODS
+from kruntimes_core.engine.instant import ticks
+from kruntimes_core.lab.runtimes.behaviour import Behaviour
+from kruntimes_core.lab.runtimes.steps import Object, Request, Seen, Step, delete, patch_status
+from kruntimes_core.lab.runtimes.world import World
+from kruntimes_core.model.times import format_time
+
+HEARTBEAT = "kruntimes.io/RuntimedReady"
+_ENDED = frozenset({"Succeeded", "Failed"})
+_OURS = ("PodScheduled", "Ready", HEARTBEAT)
+
+
+def condition(obj: Object, kind: str) -> Object:
+    """A condition of an object, empty when there is none."""
+    for standing in obj.get("status", {}).get("conditions", ()):
+        if standing["type"] == kind:
+            return dict(standing)
+    return {}
+
+
+def is_ready(pod: Object) -> bool:
+    """Whether a Pod takes Runs, if its heartbeat is fresh."""
+    return (
+        "deletionTimestamp" not in pod["metadata"]
+        and pod.get("status", {}).get("phase") == "Running"
+        and condition(pod, "Ready").get("status") == condition(pod, HEARTBEAT).get("status") == "True"
+    )
+
+
+class PodRule:
+    """The next step of a Pod."""
+
+    def __init__(self, behaviour: Behaviour) -> None:
+        self._start = ticks(behaviour.start_seconds)
+        self._heartbeat = ticks(behaviour.heartbeat_seconds)
+
+    def stage(self, pod: Object) -> Hashable:
+        """Each heartbeat is a stage, from which the time to the next one counts."""
+        return pod["metadata"]["uid"], is_ready(pod), condition(pod, HEARTBEAT).get("lastProbeTime")
+
+    def step(self, seen: Seen, world: World) -> Step | None:
+        """End it, start it, or let it send its next heartbeat."""
+        pod = seen.object
+        if "deletionTimestamp" in pod["metadata"] or _orphaned(pod, world):
+            return Step(seen.since, lambda _: delete(PODS, pod))
+        if pod.get("status", {}).get("phase") in _ENDED:
+            return None
+        wait = self._heartbeat if is_ready(pod) else self._start
+        return Step(seen.since + wait, lambda now: _alive(pod, now))
+
+
+def _orphaned(pod: Object, world: World) -> bool:
+    """Whether the Runtime that the Pod belongs to is gone."""
+    owners = [own for own in pod["metadata"].get("ownerReferences", ()) if own["kind"] == "Runtime"]
+    found = [world.runtime(pod["metadata"]["namespace"], own["name"]) for own in owners]
+    return any(
+        one is None or one["metadata"]["uid"] != own["uid"] for own, one in zip(owners, found, strict=True)
+    )
+
+
+def _alive(pod: Object, now: datetime) -> Request:
+    """The Pod runs, is ready, and was heard just now."""
+    moment = format_time(now)
+    conditions: list[dict[str, Any]] = [
+        dict(standing)
+        for standing in pod.get("status", {}).get("conditions", ())
+        if standing["type"] not in _OURS
+    ]
+    for kind in _OURS:
+        standing = condition(pod, kind)
+        since = standing["lastTransitionTime"] if standing.get("status") == "True" else moment
+        conditions.append({**standing, "type": kind, "status": "True", "lastTransitionTime": since})
+    conditions[-1]["lastProbeTime"] = moment
+    return patch_status(PODS, pod, {"phase": "Running", "conditions": conditions})

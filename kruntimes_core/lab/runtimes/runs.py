@@ -1,0 +1,89 @@
+"""Runs, as runtimed would execute them: started where they are bound, and ended one way or another."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import partial
+
+from kruntimes_core.cluster.resources import RUNS
+from kruntimes_core.engine.instant import SECOND, ticks
+from kruntimes_core.lab.runtimes import endings
+from kruntimes_core.lab.runtimes.behaviour import Behaviour
+from kruntimes_core.lab.runtimes.steps import Object, Seen, Step, delete
+from kruntimes_core.lab.runtimes.world import World
+from kruntimes_core.model.run import ACTIVE_PHASES, TERMINAL_PHASES
+from kruntimes_core.model.times import parse_duration
+
+# The Pods are followed by another watch, which may be behind.
+_BEHIND = 1 * SECOND
+
+
+class RunRule:
+    """The next step of a Run."""
+
+    def __init__(self, behaviour: Behaviour) -> None:
+        self._behaviour = behaviour
+
+    def stage(self, run: Object) -> Hashable:
+        """Its phase, attempt and Pod."""
+        status = run.get("status", {})
+        return run["metadata"]["uid"], status.get("phase"), attempt(run), status.get("assignedPodUID")
+
+    def step(self, seen: Seen, world: World) -> Step | None:
+        """Start it, end it, or remove it when it has been over for long enough."""
+        run = seen.object
+        phase = run.get("status", {}).get("phase")
+        if phase in TERMINAL_PHASES:
+            return _removal(seen)
+        if phase not in ACTIVE_PHASES:
+            return None
+        if run["spec"].get("cancelRequested") or "deletionTimestamp" in run["metadata"]:
+            return Step(seen.since, partial(endings.cancelled, run))
+        if not _has_pod(run, world):
+            return Step(seen.since + _BEHIND, partial(endings.failed, run, *endings.POD_LOST))
+        if phase == "Scheduled":
+            return Step(seen.since, partial(endings.started, run))
+        return self._end(seen)
+
+    def _end(self, seen: Seen) -> Step | None:
+        """How a Run that was started ends if nobody cancels it."""
+        run = seen.object
+        function = run["spec"]["mode"].get("function")
+        if function is not None:
+            # Nobody calls a simulated function, so it is idle from the beginning.
+            return _after(seen, function.get("idleTimeoutSeconds"), endings.succeeded)
+        metadata = run["metadata"]
+        fate = self._behaviour.fate(metadata["namespace"], metadata["name"], attempt(run))
+        timeout = parse_duration(run["spec"].get("timeout"))
+        if timeout is not None and 0 < timeout < fate.seconds:
+            return Step(seen.since + ticks(timeout), partial(endings.timed_out, run))
+        if fate.fails:
+            return Step(seen.since + ticks(fate.seconds), partial(endings.failed, run, *endings.TASK_FAILED))
+        return _after(seen, fate.seconds, endings.succeeded)
+
+
+def attempt(run: Object) -> int:
+    """The number of the attempt that stands, from 1 on."""
+    return int(run.get("status", {}).get("attempt") or 1)
+
+
+def _after(seen: Seen, seconds: float | None, ending: endings.Ending) -> Step | None:
+    if seconds is None:
+        return None
+    return Step(seen.since + ticks(seconds), partial(ending, seen.object))
+
+
+def _removal(seen: Seen) -> Step | None:
+    """`ttlSecondsAfterFinished`, as the Run controller keeps it."""
+    seconds = seen.object["spec"].get("ttlSecondsAfterFinished")
+
+    if seconds is None:
+        return None
+    return Step(seen.since + ticks(seconds), lambda _: delete(RUNS, seen.object))
+
+
+def _has_pod(run: Object, world: World) -> bool:
+    """Whether the very Pod that the Run was bound to is still there."""
+    status = run["status"]
+    pod = world.pod(run["metadata"]["namespace"], status.get("assignedPod", ""))
+    return pod is not None and status.get("assignedPodUID") in (None, pod["metadata"]["uid"])
