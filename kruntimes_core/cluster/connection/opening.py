@@ -15,6 +15,8 @@ from kruntimes_core.model.errors import InputError
 
 _CALL_SECONDS = 5.0
 _PAUSE_SECONDS = 0.5
+PATIENCE_SECONDS = 5.0
+"""How long a server may still be starting."""
 
 
 async def connect(
@@ -28,21 +30,19 @@ async def connect(
     return await connect_by_kubeconfig(kubeconfig, context, environment, clock)
 
 
-async def try_connection(
-    transport: Transport, connection: Connection, clock: Clock, patience_seconds: float = 10.0
-) -> None:
-    """Ask the server for its version; patience: how long it may still be starting.
+async def try_connection(transport: Transport, connection: Connection, clock: Clock) -> None:
+    """Ask the server for its version.
 
     Raises `InputError` when it is not reached, or does not accept the credentials.
     """
     where = f"the API server at {connection.server} ({connection.origin})"
-    response = await _answer(transport, where, clock, patience_seconds)
+    response = await _answer(transport, where, clock)
     if response.status == 401:
         raise InputError(f"{where} does not accept the credentials: log in again, or choose another context")
 
 
-async def _answer(transport: Transport, where: str, clock: Clock, patience_seconds: float) -> Response:
-    given_up_at = clock.now().ticks + round(patience_seconds * SECOND)
+async def _answer(transport: Transport, where: str, clock: Clock) -> Response:
+    given_up_at = clock.now().ticks + round(PATIENCE_SECONDS * SECOND)
     call = Call(method="GET", path="/version", timeout_seconds=_CALL_SECONDS)
     while True:
         try:

@@ -9,7 +9,7 @@ import pytest
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "first-plan.yaml"
 # Slow to import, or the network's business; installed or not, an attempt to import one would succeed.
-HEAVY = ("kubernetes", "aiohttp", "rich")
+HEAVY = ("kubernetes", "aiohttp", "prometheus_client", "rich")
 Imported = Callable[..., tuple[int, list[str]]]
 
 PROGRAM = """
@@ -48,7 +48,8 @@ def test_a_plan_needs_neither_network_nor_drawing(imported: Imported) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["plan", "--help"], ["--help"], ["plugins", "list", "-h"], ["--version"]]
+    "arguments",
+    [["plan", "--help"], ["--help"], ["plugins", "list", "-h"], ["scheduler", "-h"], ["--version"]],
 )
 def test_help_needs_no_work_to_be_imported(imported: Imported, arguments: list[str]) -> None:
     code, names = imported(*arguments)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from kruntimes_core.framework.configuration import Profiles
@@ -12,3 +14,12 @@ from kruntimes_core.testing.plugins import installed_profiles
 def profiles() -> Profiles:
     """The five supplied plugins, as the default configuration builds them."""
     return installed_profiles()
+
+
+@pytest.fixture
+def unused_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port

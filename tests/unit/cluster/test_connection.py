@@ -1,0 +1,304 @@
+"""How a connection is found, and the one line that says why there is none."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kruntimes_core.cluster.clock import SystemClock
+from kruntimes_core.cluster.connection.connection import Connection
+from kruntimes_core.cluster.connection.incluster import connect_in_cluster, in_cluster
+from kruntimes_core.cluster.connection.kubeconfig import connect_by_kubeconfig
+from kruntimes_core.cluster.connection.opening import connect, try_connection
+from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Response
+from kruntimes_core.engine.instant import SECOND, Now
+from kruntimes_core.model.errors import InputError
+
+IN_POD = {"KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBERNETES_SERVICE_PORT": "443"}
+
+
+class Hands:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def now(self) -> Now:
+        return Now(datetime(2026, 1, 2, tzinfo=UTC), round(self.seconds * SECOND))
+
+
+@pytest.fixture
+def authority() -> str:
+    """A file of certificate authorities that any machine with Python has."""
+    import certifi
+
+    return certifi.where()
+
+
+@pytest.fixture
+def account(tmp_path: Path, authority: str) -> Path:
+    """What the kubelet mounts into a Pod."""
+    (tmp_path / "ca.crt").write_text(Path(authority).read_text())
+    (tmp_path / "token").write_text("first\n")
+    (tmp_path / "namespace").write_text("kruntimes-system")
+    return tmp_path
+
+
+def authorization(connection: Connection) -> str | None:
+    return asyncio.run(_authorization(connection))
+
+
+async def _authorization(connection: Connection) -> str | None:
+    return await connection.credentials.authorization()
+
+
+# In a Pod
+
+
+def test_a_pod_is_told_where_its_cluster_is(account: Path) -> None:
+    made = connect_in_cluster(IN_POD, Hands(), account)
+    assert made.server == "https://10.96.0.1:443"
+    assert made.namespace == "kruntimes-system"
+    assert made.tls is not None
+    assert made.tls.verify_mode is ssl.CERT_REQUIRED
+    assert made.proxy is None
+    assert authorization(made) == "Bearer first"
+
+
+def test_an_ipv6_cluster_is_written_in_brackets(account: Path) -> None:
+    made = connect_in_cluster({**IN_POD, "KUBERNETES_SERVICE_HOST": "fd00::1"}, Hands(), account)
+    assert made.server == "https://[fd00::1]:443"
+
+
+def test_a_rotated_token_is_used_within_seconds(account: Path) -> None:
+    clock = Hands()
+    made = connect_in_cluster(IN_POD, clock, account)
+    (account / "token").write_text("second")
+    clock.seconds = 5
+    assert authorization(made) == "Bearer first"
+    clock.seconds = 10
+    assert authorization(made) == "Bearer second"
+
+
+def test_a_refused_token_is_read_again_at_once_and_a_missing_one_changes_nothing(account: Path) -> None:
+    made = connect_in_cluster(IN_POD, Hands(), account)
+    (account / "token").write_text("second")
+    asyncio.run(made.credentials.renew())
+    assert authorization(made) == "Bearer second"
+    (account / "token").unlink()
+    asyncio.run(made.credentials.renew())
+    assert authorization(made) == "Bearer second"
+
+
+@pytest.mark.parametrize(
+    ("missing", "named"), [("token", "no token in"), ("ca.crt", "certificate authority")]
+)
+def test_what_the_kubelet_did_not_mount_is_named(account: Path, missing: str, named: str) -> None:
+    (account / missing).unlink()
+    with pytest.raises(InputError, match=named):
+        connect_in_cluster(IN_POD, Hands(), account)
+
+
+def test_an_empty_address_is_none() -> None:
+    assert in_cluster(IN_POD)
+    assert not in_cluster({**IN_POD, "KUBERNETES_SERVICE_HOST": ""})
+    assert not in_cluster({})
+
+
+# By kubeconfig
+
+
+def kubeconfig(
+    folder: Path,
+    user: Mapping[str, Any] | None = None,
+    cluster: Mapping[str, Any] | None = None,
+    **changed: Any,
+) -> str:
+    """A kubeconfig with the contexts `one` and `two`; two is in the namespace `team-b`."""
+    path = folder / "config"
+    content = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "one",
+        "clusters": [{"name": "c", "cluster": {"server": "https://api.example:6443", **(cluster or {})}}],
+        "users": [{"name": "u", "user": {"token": "secret"} if user is None else user}],
+        "contexts": [
+            {"name": "one", "context": {"cluster": "c", "user": "u"}},
+            {"name": "two", "context": {"cluster": "c", "user": "u", "namespace": "team-b"}},
+        ],
+        **changed,
+    }
+    path.write_text(json.dumps(content))
+    return str(path)
+
+
+def by_kubeconfig(
+    path: str | None, context: str | None = None, environment: Mapping[str, str] | None = None
+) -> Connection:
+    return asyncio.run(connect_by_kubeconfig(path, context, environment or {}, SystemClock()))
+
+
+def test_the_current_context_is_used_unless_another_is_named(tmp_path: Path) -> None:
+    path = kubeconfig(tmp_path)
+    one, two = by_kubeconfig(path), by_kubeconfig(path, "two")
+    assert (one.server, one.namespace) == ("https://api.example:6443", None)
+    assert (two.namespace, two.origin) == ("team-b", f"context two of {path}")
+    assert authorization(one) == "Bearer secret"
+
+
+def test_the_environment_names_files_that_may_be_missing(tmp_path: Path) -> None:
+    path = kubeconfig(tmp_path)
+    made = by_kubeconfig(None, None, {"KUBECONFIG": f"{tmp_path}/none:{path}"})
+    assert made.server == "https://api.example:6443"
+
+
+def test_plain_http_has_no_tls_and_a_proxy_may_be_in_the_file(tmp_path: Path) -> None:
+    cluster = {"server": "http://api.example/", "proxy-url": "http://proxy:1"}
+    made = by_kubeconfig(kubeconfig(tmp_path, {}, cluster))
+    assert (made.server, made.tls, made.proxy) == ("http://api.example", None, "http://proxy:1")
+    assert authorization(made) is None
+
+
+def test_a_server_is_verified_unless_the_file_says_otherwise(tmp_path: Path, authority: str) -> None:
+    verified = by_kubeconfig(
+        kubeconfig(tmp_path, cluster={"certificate-authority": authority, "tls-server-name": "kubernetes"})
+    )
+    assert verified.tls is not None
+    assert verified.tls.check_hostname
+    assert verified.server_name == "kubernetes"
+    trusting = by_kubeconfig(kubeconfig(tmp_path, cluster={"insecure-skip-tls-verify": True}))
+    assert trusting.tls is not None
+    assert trusting.tls.verify_mode is ssl.CERT_NONE
+
+
+def program(folder: Path, text: str) -> Mapping[str, Any]:
+    """A user whose credentials a program fetches."""
+    script = folder / "login.py"
+    script.write_text(text)
+    return {
+        "exec": {
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "command": sys.executable,
+            "args": [str(script)],
+            "interactiveMode": "Never",
+        }
+    }
+
+
+def test_a_program_may_fetch_the_credentials_and_is_asked_again_when_they_are_refused(tmp_path: Path) -> None:
+    counter = tmp_path / "count"
+    counter.write_text("")
+    user = program(
+        tmp_path,
+        f"""
+import json, pathlib
+count = pathlib.Path({str(counter)!r})
+count.write_text(count.read_text() + "x")
+print(json.dumps({{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
+                   "status": {{"token": "fetched-" + count.read_text()}}}}))
+""",
+    )
+    clock = Hands()
+
+    async def main() -> list[str | None]:
+        made = await connect_by_kubeconfig(kubeconfig(tmp_path, user), None, {}, clock)
+        seen = [await made.credentials.authorization()]
+        await made.credentials.renew()
+        seen.append(await made.credentials.authorization())
+        clock.seconds = 10
+        await made.credentials.renew()
+        return [*seen, await made.credentials.authorization()]
+
+    assert asyncio.run(main()) == ["Bearer fetched-x", "Bearer fetched-x", "Bearer fetched-xx"]
+
+
+@pytest.mark.parametrize(
+    ("make", "context", "named"),
+    [
+        (lambda folder: str(folder / "none"), None, "no such file: name a kubeconfig"),
+        (kubeconfig, "three", "name three in"),
+        (lambda folder: kubeconfig(folder, clusters=[]), None, "name c in"),
+        (lambda folder: kubeconfig(folder, cluster={"certificate-authority": "/none"}), None, "/none"),
+        (lambda folder: kubeconfig(folder, {"client-certificate": "/none"}), None, "/none"),
+        (lambda folder: kubeconfig(folder, program(folder, "raise SystemExit(3)")), None, "returned 3"),
+        (lambda folder: _written(folder, "- just\n- a list\n"), None, "cannot be used"),
+        (lambda folder: _written(folder, ""), None, "cannot be used"),
+    ],
+)
+def test_a_kubeconfig_that_cannot_be_used_is_one_line(
+    tmp_path: Path, make: Any, context: str | None, named: str
+) -> None:
+    with pytest.raises(InputError, match=named) as refused:
+        by_kubeconfig(make(tmp_path), context)
+    assert "\n" not in str(refused.value)
+
+
+def _written(folder: Path, text: str) -> str:
+    (folder / "config").write_text(text)
+    return str(folder / "config")
+
+
+def test_without_any_kubeconfig_the_options_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no cluster: .* give --kubeconfig FILE"):
+        by_kubeconfig(None, None, {"KUBECONFIG": str(tmp_path / "none")})
+
+
+def test_a_named_kubeconfig_counts_before_the_pod(tmp_path: Path) -> None:
+    made = asyncio.run(connect(kubeconfig(tmp_path), None, IN_POD, SystemClock()))
+    assert made.server == "https://api.example:6443"
+
+
+# Trying it
+
+
+class Answers:
+    """A transport with a script."""
+
+    def __init__(self, *answers: Response | Exception) -> None:
+        self.answers = list(answers)
+
+    async def request(self, call: Call) -> Response:
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def tried(*answers: Response | Exception) -> None:
+    from kruntimes_core.lab.virtual_time import VirtualClock, run_virtual
+
+    async def main() -> None:
+        connection: Any = Connection(server="https://api", credentials=Any, origin="context one")  # type: ignore[arg-type]
+        transport: Any = Answers(*answers)
+        await try_connection(transport, connection, VirtualClock())
+
+    run_virtual(main())
+
+
+def test_a_server_that_is_starting_is_waited_for() -> None:
+    tried(NotSentError("refused"), NotSentError("refused"), Response(200))
+    tried(Response(403))
+
+
+@pytest.mark.parametrize(
+    ("answer", "named"),
+    [
+        (
+            NotSentError("no connection: Connection refused"),
+            "cannot reach .*https://api .context one.*refused",
+        ),
+        (NotSentError("its certificate is not trusted", lasting=True), "certificate is not trusted"),
+        (Response(401), "does not accept the credentials"),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_given_up(answer: Response | Exception, named: str) -> None:
+    with pytest.raises(InputError, match=named):
+        tried(answer)

@@ -1,0 +1,345 @@
+"""What others see: metrics of one host alone, probes that say why, lines that cannot be forged."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import threading
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from urllib.error import HTTPError
+
+import pytest
+from memoryapi.site import Site, play
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from kruntimes_core.cluster.observing.addresses import Address, parse_address
+from kruntimes_core.cluster.observing.checks import Check, report
+from kruntimes_core.cluster.observing.endpoints import Endpoints
+from kruntimes_core.cluster.observing.log import Format, Level, Log
+from kruntimes_core.cluster.observing.metrics import Metrics
+from kruntimes_core.cluster.planning.inline import InlinePlanner
+from kruntimes_core.engine.instant import Now
+from kruntimes_core.engine.tally import Result, Tally
+from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.model.errors import InputError
+from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+
+CONTRACT = [
+    'kruntimes_scheduler_sync_total{result="scheduled"}',
+    'kruntimes_scheduler_sync_total{result="no_pods"}',
+    'kruntimes_scheduler_sync_total{result="selection_error"}',
+    "kruntimes_scheduler_sync_duration_seconds_bucket",
+    "kruntimes_scheduler_no_pods_total",
+    "kruntimes_scheduler_run_queue_duration_seconds_bucket",
+    'kruntimes_scheduler_filter_rejections_total{plugin="RunAffinity",reason=',
+    'kruntimes_scheduler_reservation_conflicts_total{stage="reserve"}',
+    'kruntimes_scheduler_reservation_conflicts_total{stage="bind"}',
+    'kruntimes_scheduler_pending_run_wakeups_total{source="runtime_pod"}',
+    'kruntimes_scheduler_pending_run_wakeups_total{source="capacity_released"}',
+]
+
+
+class Stopped:
+    """A clock that stands still."""
+
+    def now(self) -> Now:
+        return Now(datetime(2026, 1, 2, 3, 4, 5, 678_900, tzinfo=UTC), 0)
+
+
+def series(metrics: Metrics) -> int:
+    """How many series are shown."""
+    return sum(not line.startswith("#") for line in metrics.exposition().decode().splitlines())
+
+
+# Metrics (H1, H2)
+
+
+@pytest.mark.parametrize("name", CONTRACT)
+def test_every_name_of_the_contract_is_there_from_the_beginning(profiles: Profiles, name: str) -> None:
+    assert name in Metrics(Tally(), profiles).exposition().decode()
+
+
+def test_two_hosts_in_one_process_share_no_number(profiles: Profiles) -> None:
+    one, other = Tally(), Tally()
+    shown = [Metrics(tally, profiles) for tally in (one, other)]
+    one.syncs[Result.SCHEDULED] += 3
+    shown[0].queued(1_000_000)
+    wanted = 'sync_total{result="scheduled"}'
+    assert [f"{wanted} 3.0" in metrics.exposition().decode() for metrics in shown] == [True, False]
+    assert "run_queue_duration_seconds_sum 0.0" in shown[1].exposition().decode()
+
+
+def test_a_metric_that_cannot_be_read_leaves_the_others(profiles: Profiles) -> None:
+    class Raising(Collector):
+        def collect(self) -> Iterator[Metric]:
+            raise RuntimeError("no")
+
+    metrics = Metrics(Tally(), profiles)
+    metrics.add(Raising())
+    text = metrics.exposition().decode()
+    assert "kruntimes_scheduler_no_pods_total 0.0" in text
+    assert "kruntimes_scheduler_metrics_errors_total 1.0" in text
+
+
+def test_a_scrape_while_others_count_loses_nothing(profiles: Profiles) -> None:
+    metrics = Metrics(Tally(), profiles)
+
+    def count() -> None:
+        for _ in range(500):
+            metrics.queued(1_000_000)
+
+    workers = [threading.Thread(target=count) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    while any(worker.is_alive() for worker in workers):
+        assert metrics.exposition()
+    for worker in workers:
+        worker.join()
+    assert "run_queue_duration_seconds_count 4000.0" in metrics.exposition().decode()
+
+
+def test_the_number_of_series_does_not_follow_the_users(profiles: Profiles) -> None:
+    async def scene(site: Site) -> None:
+        site.start()
+        await site.passes(1)
+        counts = []
+        for size in (20, 300):
+            for number in range(size):
+                name = f"r{size}-{number}"
+                site.run(name, runtime=f"rt-{name}", namespace=f"ns-{number % 3}", uid=name)
+            await site.passes(2)
+            counts.append(series(site.host.metrics))
+        assert counts[0] == counts[1]
+        assert "rt-r" not in site.host.metrics.exposition().decode()
+
+    play(profiles, scene)
+
+
+def test_what_a_plugin_raises_is_no_label() -> None:
+    numbers = iter(range(10_000))
+
+    def score(pod: object) -> int:
+        raise RuntimeError(f"never the same: {next(numbers)}")
+
+    profiles = profiles_of(fake_plugin("Fickle", score=score, normalize=lambda scores: scores))
+
+    async def scene(site: Site) -> None:
+        site.pod("py-0", runs=50)
+        for number in range(20):
+            site.run(f"r{number}")
+        before = series(site.host.metrics)
+        site.start()
+        await site.passes(5)
+        text = site.host.metrics.exposition().decode()
+        assert "never the same" not in text
+        assert 'plugin_errors_total{hook="score",plugin="Fickle"}' in text
+        # The watches and nothing else have become visible.
+        assert series(site.host.metrics) == before + 3
+
+    play(profiles, scene)
+
+
+def test_durations_are_never_negative(profiles: Profiles) -> None:
+    async def scene(site: Site) -> None:
+        site.pod("py-0", runs=2)
+        site.start()
+        await site.passes(1)
+        site.run("r1")
+        site.clock.jump(3600)
+        await site.passes(1)
+        site.clock.jump(-7200)
+        site.pod("py-1", runs=2, probed_at=site.clock.now().wall)
+        site.run("r2")
+        await site.passes(6)
+        text = site.host.metrics.exposition().decode()
+        assert "run_queue_duration_seconds_count 2.0" in text
+        assert 'run_queue_duration_seconds_bucket{le="10.0"} 2.0' in text
+
+    play(profiles, scene)
+
+
+# Probes
+
+
+class Stuck(InlinePlanner):
+    """A planner in which calls hang."""
+
+    def __init__(self, **stuck: int) -> None:
+        super().__init__()
+        self._stuck = stuck
+
+    @property
+    def stuck(self) -> Mapping[str, int]:
+        return self._stuck
+
+
+@pytest.mark.parametrize(("calls", "alive"), [(1, True), (2, True), (3, False)])
+def test_calls_that_do_not_return_are_named_and_three_are_too_many(
+    profiles: Profiles, calls: int, alive: bool
+) -> None:
+    async def scene(site: Site) -> None:
+        assert all(check.holds for check in site.host.alive()) is alive
+        assert "calls of Hanger do not return" in report(site.host.ready(), verbose=False)
+
+    play(profiles, scene, planner=Stuck(Hanger=calls))
+
+
+def test_a_report_says_why_and_in_detail_when_asked() -> None:
+    checks = [Check("runs"), Check("pods", "forbidden")]
+    assert report(checks, verbose=False) == "[-]pods failed: forbidden\nnot ok\n"
+    assert report(checks, verbose=True) == "[+]runs ok\n[-]pods failed: forbidden\nnot ok\n"
+    assert report([Check("runs")], verbose=False) == "ok\n"
+
+
+def asked(
+    paths: list[tuple[str, str]], probes: Address | None, metrics: Address | None, ready: Check
+) -> list[tuple[int, str]]:
+    """The answers to (endpoint, path); status 0 where nothing listens."""
+
+    def get(where: tuple[str, int] | None, path: str) -> tuple[int, str]:
+        if where is None:
+            return 0, ""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{where[1]}{path}", timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except HTTPError as refused:
+            with refused:
+                return refused.code, refused.read().decode()
+
+    async def main() -> list[tuple[int, str]]:
+        endpoints = Endpoints(
+            alive=lambda: [Check("planner")], ready=lambda: [ready], metrics=lambda: b"m 1\n"
+        )
+        await endpoints.open(probes, metrics)
+        try:
+            return [
+                await asyncio.to_thread(get, endpoints.listening.get(endpoint), path)
+                for endpoint, path in paths
+            ]
+        finally:
+            await endpoints.close()
+
+    return asyncio.run(main())
+
+
+def local(port: int = 0) -> Address:
+    return Address("127.0.0.1", port, "--flag")
+
+
+def test_probes_and_metrics_have_their_own_ports() -> None:
+    paths = [
+        ("probes", "/healthz"),
+        ("probes", "/livez"),
+        ("probes", "/readyz"),
+        ("probes", "/readyz?verbose"),
+        ("probes", "/metrics"),
+        ("metrics", "/metrics"),
+        ("metrics", "/healthz"),
+    ]
+    answers = asked(paths, local(), local(), Check("runs", "not listed yet"))
+    assert [status for status, _ in answers] == [200, 200, 503, 503, 404, 200, 404]
+    assert answers[2][1] == "[-]runs failed: not listed yet\nnot ok\n"
+    assert answers[5][1] == "m 1\n"
+
+
+def test_probes_and_metrics_may_share_a_port(unused_port: int) -> None:
+    one = local(unused_port)
+    answers = asked(
+        [("probes", "/readyz"), ("metrics", "/metrics"), ("probes", "/metrics")], one, one, Check("x")
+    )
+    assert [status for status, _ in answers] == [200, 200, 200]
+
+
+def test_an_endpoint_may_be_switched_off() -> None:
+    answers = asked([("probes", "/readyz"), ("metrics", "/metrics")], local(), None, Check("x"))
+    assert [status for status, _ in answers] == [200, 0]
+
+
+def test_a_port_in_use_is_one_line(unused_port: int) -> None:
+    async def main() -> None:
+        endpoints = Endpoints(alive=list, ready=list, metrics=bytes)
+        other = Endpoints(alive=list, ready=list, metrics=bytes)
+        await endpoints.open(local(unused_port), None)
+        try:
+            await other.open(local(unused_port), None)
+        finally:
+            await other.close()
+            await endpoints.close()
+
+    with pytest.raises(InputError, match="the port is in use: choose another --flag"):
+        asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [
+        (":8080", None, 8080),
+        ("127.0.0.1:1", "127.0.0.1", 1),
+        ("[::1]:65535", "::1", 65535),
+        ("localhost:0", "localhost", 0),
+    ],
+)
+def test_addresses_are_written_as_go_writes_them(text: str, host: str | None, port: int) -> None:
+    made = parse_address(text, "--x")
+    assert made == Address(host, port, "--x")
+    assert str(made) == text
+
+
+@pytest.mark.parametrize("text", ["8080", "", ":", ":65536", "a b:1", "::1:80", ":-1", "http://x:1"])
+def test_what_is_no_address_is_refused_with_its_option(text: str) -> None:
+    with pytest.raises(InputError, match=r"--x .* is no address"):
+        parse_address(text, "--x")
+
+
+@pytest.mark.parametrize("text", ["0", "false"])
+def test_an_endpoint_is_off_as_in_go(text: str) -> None:
+    assert parse_address(text, "--x") is None
+
+
+# Lines
+
+
+def lines(write: Callable[[Log], None], level: int = Level.INFO, form: Format = Format.TEXT) -> str:
+    out = io.StringIO()
+    write(Log(out, Stopped(), level, form))
+    return out.getvalue()
+
+
+def test_a_line_of_text_shows_time_level_and_fields() -> None:
+    shown = lines(lambda log: log.info("bound", run="team-a/r1", pod="py-0", took=0.5, error=None))
+    assert shown == "2026-01-02T03:04:05.678Z INFO    bound run=team-a/r1 pod=py-0 took=0.5\n"
+
+
+def test_a_line_of_json_is_an_object() -> None:
+    shown = lines(lambda log: log.warning('say "no"', run="r1", count=3), form=Format.JSON)
+    assert json.loads(shown) == {
+        "time": "2026-01-02T03:04:05.678Z",
+        "level": "warning",
+        "message": 'say "no"',
+        "run": "r1",
+        "count": 3,
+    }
+
+
+@pytest.mark.parametrize("form", list(Format))
+@pytest.mark.parametrize("text", ["a\nINFO forged", "\x1b[31mred", "\u202eright to left", "\u2028"])
+def test_what_others_wrote_cannot_forge_a_line(text: str, form: Format) -> None:
+    shown = lines(lambda log: log.info(f"said {text}", by=text), form=form)
+    assert shown.count("\n") == 1
+    assert shown.rstrip("\n").isprintable()
+    assert shown.isascii()
+
+
+@pytest.mark.parametrize(("level", "said"), [(-1, 1), (0, 2), (1, 3), (2, 4), (9, 4)])
+def test_a_level_says_everything_up_to_it(level: int, said: int) -> None:
+    def write(log: Log) -> None:
+        log.warning("w")
+        log.info("i")
+        log.debug("d")
+        log.trace("t")
+
+    assert lines(write, level).count("\n") == said
