@@ -55,7 +55,7 @@ class CustomStrategy(Strategy):
         unknown: list[str] = []
         metadata = meta.clean(obj.get("metadata"))
         kept = prune(self._schema, obj, old or {}, "", unknown)
-        return Decoded({**fill(self._schema, kept, old or {}), "metadata": metadata}, tuple(unknown))
+        return Decoded({**fill(self._schema, kept, old or {}), "metadata": metadata}, tuple(sorted(unknown)))
 
     def prepare_create(self, obj: Object) -> Object:
         """Without a status, in its first generation."""

@@ -111,7 +111,9 @@ def _aggregated_group(name: str, versions: Mapping[str, list[Object]]) -> Object
 
 
 def _aggregated_entry(resource: Resource) -> Object:
-    kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
+    # Go types leave group and version to the group that lists them.
+    group_name, version = ("", "") if resource.typed else (resource.group, resource.version)
+    kind = {"group": group_name, "version": version, "kind": resource.kind}
     entry: Object = {
         "resource": resource.plural,
         "responseKind": kind,

@@ -8,7 +8,7 @@ from typing import Any
 
 from kruntimes_core.lab.apiserver.field_errors import FieldError, forbidden, not_supported
 from kruntimes_core.lab.apiserver.objects import Object
-from kruntimes_core.lab.apiserver.status import bad_request, invalid
+from kruntimes_core.lab.apiserver.status import ApiError, bad_request, invalid
 
 STRICT, WARN, IGNORE = "Strict", "Warn", "Ignore"
 
@@ -86,16 +86,25 @@ class ListOptions:
         if self.continue_token:
             errors.append(forbidden(field, f"{field} is forbidden when continue is provided"))
         _raise(errors)
+        if self.resource_version and not _is_number(self.resource_version):
+            raise ApiError(500, "", self._bad_version())
 
     def version_number(self) -> int:
         """The version as a number, 0 when none is given. Raises `ApiError` (400)."""
         if not self.resource_version:
             return 0
-        if not (self.resource_version.isascii() and self.resource_version.isdigit()):
-            text = self.resource_version
-            problem = f'Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
-            raise bad_request(f"invalid resource version: resourceVersion: {problem}")
+        if not _is_number(self.resource_version):
+            raise bad_request(f"invalid resource version: {self._bad_version()}")
         return int(self.resource_version)
+
+    def _bad_version(self) -> str:
+        text = self.resource_version
+        problem = f'strconv.ParseUint: parsing "{text}": invalid syntax'
+        return f'resourceVersion: Invalid value: "{text}": {problem}'
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
 def _raise(errors: list[FieldError]) -> None:

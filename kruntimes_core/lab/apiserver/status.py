@@ -164,6 +164,12 @@ def unsupported_media_type(accepted: Sequence[str]) -> ApiError:
     return ApiError(415, "UnsupportedMediaType", message)
 
 
+def no_server_side_apply() -> ApiError:
+    """415: the one form of patch that is not understood here."""
+    message = "server-side apply is not supported by the embedded server: apply without --server-side"
+    return ApiError(415, "UnsupportedMediaType", message)
+
+
 def not_acceptable(offered: Sequence[str]) -> ApiError:
     """406: the client takes none of the forms that there are."""
     listed = ", ".join(offered)

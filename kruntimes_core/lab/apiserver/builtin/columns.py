@@ -79,19 +79,32 @@ POD = (
     Column(
         "Node",
         lambda obj, _: _spec(obj).get("nodeName") or _NONE,
-        description="NodeName indicates in which node this pod is scheduled.",
+        description="NodeName indicates in which node this pod is scheduled. If empty, this pod is a "
+        "candidate for scheduling by the scheduler defined in schedulerName. Once this field is "
+        "set, the kubelet for this node becomes responsible for the lifecycle of this pod. This "
+        "field should not be used to express a desire for the pod to be scheduled on a specific "
+        "node. https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#nodename",
         priority=1,
     ),
     Column(
         "Nominated Node",
         lambda obj, _: _status(obj).get("nominatedNodeName") or _NONE,
-        description="nominatedNodeName is set only when this pod preempts other pods on the node.",
+        description="nominatedNodeName is set only when this pod preempts other pods on the node, but it "
+        "cannot be scheduled right away as preemption victims receive their graceful termination "
+        "periods. This field does not guarantee that the pod will be scheduled on this node. "
+        "Scheduler may decide to place the pod elsewhere if other nodes become available sooner. "
+        "Scheduler may also decide to give the resources on this node to a higher priority pod "
+        "that is created after preemption. As a result, this field may be different than "
+        "PodSpec.nodeName when the pod is scheduled.",
         priority=1,
     ),
     Column(
         "Readiness Gates",
         _gates,
-        description="If specified, all readiness gates will be evaluated for pod readiness.",
+        description="If specified, all readiness gates will be evaluated for pod readiness. A pod is ready "
+        "when all its containers are ready AND all conditions specified in the readiness gates "
+        'have status equal to "True" More info: https://git.k8s.io/enhancements/keps/sig-'
+        "network/580-pod-readiness-gates",
         priority=1,
     ),
 )
@@ -195,7 +208,12 @@ EVENT = (
         "Subobject",
         lambda event, _: event.get("involvedObject", {}).get("fieldPath", ""),
         description="If referring to a piece of an object instead of an entire object, this string should "
-        "contain a valid JSON/Go field access statement.",
+        "contain a valid JSON/Go field access statement, such as "
+        "desiredState.manifest.containers[2]. For example, if the object reference is to a "
+        'container within a pod, this would take on a value like: "spec.containers{name}" (where '
+        '"name" refers to the name of the container that triggered the event) or if no container '
+        'name is specified "spec.containers[2]" (container with index 2 in this pod). This syntax'
+        " is chosen only to have some well-defined way of referencing a part of an object.",
         priority=1,
     ),
     Column(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kruntimes_core.lab.apiserver import protobuf
 from kruntimes_core.lab.apiserver.encoding import decode
 from kruntimes_core.lab.apiserver.faults.faults import ListTrouble
 from kruntimes_core.lab.apiserver.history import Stored
@@ -15,10 +16,9 @@ from kruntimes_core.lab.apiserver.paths import Call
 from kruntimes_core.lab.apiserver.queries import form_of, list_options, write_options
 from kruntimes_core.lab.apiserver.rendering import Form, Renderer
 from kruntimes_core.lab.apiserver.requests import Answer, DeleteOptions, ListOptions, Patch
+from kruntimes_core.lab.apiserver.resources import APPLY
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.apiserver.status import bad_request, unsupported_media_type
-
-_BODY_TYPES = ("application/json", "application/yaml")
+from kruntimes_core.lab.apiserver.status import bad_request, no_server_side_apply, unsupported_media_type
 
 
 def serve(
@@ -94,14 +94,15 @@ def _write(api: ApiServer, call: Call, query: Mapping[str, str], content_type: s
     if call.verb == "patch":
         patch = Patch(content_type, _patch_document(content_type, body, resource.patch_types))
         return api.patch(resource, place, name, patch, call.subresource, wanted)
-    if content_type not in ("", JSON):
-        raise unsupported_media_type(_BODY_TYPES[:1])
+    sent = _object(call, content_type, body)
     if call.verb == "create":
-        return api.create(resource, place, _object(call, body), wanted)
-    return api.update(resource, place, name, _object(call, body), call.subresource, wanted)
+        return api.create(resource, place, sent, wanted)
+    return api.update(resource, place, name, sent, call.subresource, wanted)
 
 
 def _patch_document(content_type: str, body: bytes, accepted: tuple[str, ...]) -> Any:
+    if content_type == APPLY:
+        raise no_server_side_apply()
     if content_type not in accepted:
         raise unsupported_media_type(accepted)
     try:
@@ -110,8 +111,12 @@ def _patch_document(content_type: str, body: bytes, accepted: tuple[str, ...]) -
         raise bad_request("invalid JSON patch") from error
 
 
-def _object(call: Call, body: bytes) -> Any:
+def _object(call: Call, content_type: str, body: bytes) -> Any:
     try:
+        if content_type == protobuf.MEDIA_TYPE and call.resource.kind == "Namespace":
+            return protobuf.read_namespace(body)
+        if content_type not in ("", JSON, "application/octet-stream"):
+            raise unsupported_media_type([JSON])
         return decode(body)
     except ValueError as error:
         text = body[:1000].decode("utf-8", "replace")

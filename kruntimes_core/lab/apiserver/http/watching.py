@@ -39,7 +39,9 @@ class Teller:
         self._bookmark_seconds = bookmark_seconds
         self._news = asyncio.Event()
         self._first = True
-        self._initial_end_due = options.send_initial_events and options.allow_bookmarks
+        from_now = options.send_initial_events or options.resource_version == "0"
+        self._initial_end_due = from_now and options.allow_bookmarks
+        self._bookmarked: int | None = None
         self._stream = OpenWatch(call, self._news.set)
         self._watch: Watch | None = None
         self._lost: ApiError | None = None
@@ -101,11 +103,15 @@ class Teller:
             self._first = False
         if self._initial_end_due:
             self._initial_end_due = False
+            self._bookmarked = self._watch.version
             lines.append(self._renderer.bookmark(self._watch.version, initial_end=True))
         return b"".join(lines)
 
     def _bookmark(self) -> bytes:
-        return self._renderer.bookmark(self._watch.version) if self._watch is not None else b""
+        if self._watch is None:
+            return b""
+        self._bookmarked = self._watch.version
+        return self._renderer.bookmark(self._watch.version)
 
     async def _wait(self, send: Send) -> None:
         """Wait for news; a watch that wants bookmarks gets one now and then meanwhile."""
@@ -121,5 +127,6 @@ class Teller:
 
     async def _farewell(self, send: Send) -> None:
         """A last bookmark, so that the next watch goes on where this one ended."""
-        if self._options.allow_bookmarks and not self._faults.is_held(self._call):
+        told = self._watch is None or self._watch.version == self._bookmarked
+        if self._options.allow_bookmarks and not told and not self._faults.is_held(self._call):
             await send(self._bookmark())
