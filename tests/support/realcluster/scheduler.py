@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -47,6 +48,22 @@ class Scheduler:
         found = self._said(message)
         assert found is not None, f"did not say {message!r}: {self.lines}"
         return found
+
+    def says_like(self, pattern: str, seconds: float = 30) -> None:
+        """Wait for a line whose message matches; fails after `seconds`."""
+
+        def said() -> bool:
+            return any(re.search(pattern, line["message"]) for line in list(self.lines))
+
+        with self._changed:
+            self._changed.wait_for(lambda: said() or self._ended, seconds)
+        assert said(), f"did not say {pattern!r}: {self.lines}"
+
+    def all_lines(self) -> list[dict[str, Any]]:
+        """All lines of a process that has ended."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._ended, 30)
+        return self.lines
 
     def get(self, endpoint: str, path: str) -> tuple[int, str]:
         """Ask an endpoint, `probes` or `metrics`: status and text."""

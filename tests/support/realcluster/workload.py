@@ -80,6 +80,11 @@ class Workload:
                 statuses[run["metadata"]["name"]] = run.get("status", {})
         return statuses
 
+    def phases(self) -> dict[str, str]:
+        """The phase of each Run now."""
+        items = self.client.list(RUNS, self.namespace).body["items"]
+        return {item["metadata"]["name"]: item.get("status", {}).get("phase", "") for item in items}
+
     def _create(self, resource: Any, obj: Object) -> None:
         kind = {RUNS: "Run", PODS: "Pod", WORKSPACES: "PersistentWorkspace"}[resource]
         version = f"{resource.group}/{resource.version}".lstrip("/")
