@@ -1,0 +1,148 @@
+"""All parts of a development cluster, joined: they speak HTTP with each other, over loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from random import Random
+
+from kruntimes_core import __version__
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.connection.connection import Connection
+from kruntimes_core.cluster.host.host import Host
+from kruntimes_core.cluster.host.leadership import Always
+from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.planning.worker import WorkerPlanner
+from kruntimes_core.cluster.transport.http import HttpTransport
+from kruntimes_core.engine.settings import Settings
+from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.lab.apiserver.http.embedded import EmbeddedServer
+from kruntimes_core.lab.dev import manifests
+from kruntimes_core.lab.dev.book import Book
+from kruntimes_core.lab.dev.workload import Arrival, feed
+from kruntimes_core.lab.runtimes.actor import SimulatedRuntimes
+from kruntimes_core.lab.runtimes.behaviour import Behaviour
+from kruntimes_core.model.errors import InputError
+
+_IN_FLIGHT = 32
+_SPARE_CONNECTIONS = 8
+
+
+class _Nobody:
+    """Credentials for a server that asks for none."""
+
+    async def authorization(self) -> str | None:
+        """None."""
+        return None
+
+    async def renew(self) -> None:
+        """There is nothing to renew."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DevSettings:
+    """What a development cluster starts with."""
+
+    runtimes: tuple[str, ...] = ("py",)
+    pods: int = 3
+    """Pods of each Runtime."""
+    capacity: Mapping[str, str] = field(default_factory=lambda: {"runs": "4", "cpu": "8"})
+    """What each Pod advertises: resource to quantity."""
+    behaviour: Behaviour = field(default_factory=Behaviour)
+    port: int = 0
+    """0 for any that is free."""
+
+
+class DevCluster:
+    """A cluster that is served, and works while `run` runs."""
+
+    def __init__(self, server: EmbeddedServer, host: Host, runtimes: SimulatedRuntimes, book: Book) -> None:
+        self.server = server
+        self.host = host
+        self.book = book
+        self.all_arrived = False
+        """Whether the workload has come to its end."""
+        self._runtimes = runtimes
+        self._stopping = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether all of the workload arrived, and no Run is left that has not ended."""
+        return self.all_arrived and not self.book.unfinished
+
+    def stop(self) -> None:
+        """End `run`: no new cycle, and what is in flight settles."""
+        self._stopping = True
+        self.host.stop()
+
+    async def run(self, arrivals: Iterable[Arrival], *, exit_when_done: bool) -> None:
+        """Work until `stop`, or until all that arrived has ended. A defect in any part ends it."""
+        async with asyncio.TaskGroup() as group:
+            beside = [group.create_task(self._runtimes.run()), group.create_task(self._feed(arrivals))]
+            if exit_when_done:
+                self.server.api.observers.append(lambda _: self._stop_when_done())
+            await self.host.run()
+            for task in beside:
+                task.cancel()
+
+    async def _feed(self, arrivals: Iterable[Arrival]) -> None:
+        await feed(self.server.api, arrivals)
+        self.all_arrived = True
+
+    def _stop_when_done(self) -> None:
+        if self.finished and not self._stopping:
+            self.stop()
+
+
+@asynccontextmanager
+async def dev_cluster(
+    settings: DevSettings, profiles: Profiles, engine: Settings, clock: Clock, log: Log
+) -> AsyncIterator[DevCluster]:
+    """Serve a cluster with its Runtimes. Raises `InputError` for a port that cannot be had."""
+    server = EmbeddedServer(port=settings.port)
+    random = Random(settings.behaviour.seed)  # noqa: S311 - for jitter
+    async with _listening(server), _transport(server) as of_host, _transport(server) as of_pods:
+        book = Book(clock)
+        server.api.observers.append(book.note)
+        host = Host(
+            profiles=profiles,
+            settings=engine,
+            transport=of_host,
+            clock=clock,
+            random=random,
+            planner=WorkerPlanner(log),
+            leadership=Always(),
+            log=log,
+            in_flight=_IN_FLIGHT,
+        )
+        runtimes = SimulatedRuntimes(
+            behaviour=settings.behaviour, transport=of_pods, clock=clock, random=random, log=log
+        )
+        for name in settings.runtimes:
+            body = manifests.runtime(name, settings.pods, settings.capacity)
+            server.api.create(server.api.resources.named("runtimes"), manifests.NAMESPACE, body)
+        yield DevCluster(server, host, runtimes, book)
+
+
+@asynccontextmanager
+async def _listening(server: EmbeddedServer) -> AsyncIterator[None]:
+    try:
+        await server.__aenter__()
+    except OSError as error:
+        why = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
+        raise InputError(f"cannot listen on 127.0.0.1: {why}: choose another --port") from error
+    try:
+        yield
+    finally:
+        await server.__aexit__(None, None, None)
+
+
+def _transport(server: EmbeddedServer) -> HttpTransport:
+    return HttpTransport(
+        Connection(server=server.url, credentials=_Nobody(), origin="kruntimes dev"),
+        user_agent=f"kruntimes-dev/{__version__}",
+        connections=_IN_FLIGHT + _SPARE_CONNECTIONS,
+    )

@@ -1,0 +1,72 @@
+"""The file that leads kubectl, and any other client, to a development cluster."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from kruntimes_core.model.errors import InputError
+
+_NAME = "kruntimes-dev"
+_MARK = "# Written by `kruntimes dev`, which removes it when it ends.\n"
+_TEXT = """\
+apiVersion: v1
+kind: Config
+current-context: {name}
+clusters:
+- name: {name}
+  cluster: {{server: "{url}"}}
+users:
+- name: {name}
+  user: {{}}
+contexts:
+- name: {name}
+  context: {{cluster: {name}, user: {name}, namespace: default}}
+"""
+
+
+def default_path(port: int, environment: Mapping[str, str]) -> Path:
+    """Where the file goes if nobody says: into the user's folder for what lives as long as a login."""
+    folder = environment.get("XDG_RUNTIME_DIR")
+    base = Path(folder) if folder else Path(tempfile.gettempdir()) / f"kruntimes-{os.getuid()}"
+    return base / f"kruntimes-dev-{port}.kubeconfig"
+
+
+@contextmanager
+def kubeconfig(path: Path, url: str) -> Iterator[None]:
+    """While it is entered, the file is there. Raises `InputError` where it cannot be written, and for a
+    file that somebody else wrote: a kubeconfig holds what nobody wants to lose.
+    """
+    text = _MARK + _TEXT.format(name=_NAME, url=url)
+    try:
+        _write(path, text)
+    except OSError as error:
+        raise InputError(
+            f"cannot write the kubeconfig {path}: {error.strerror}: choose another --kubeconfig-out"
+        ) from error
+    try:
+        yield
+    finally:
+        if _is_ours(path, text):
+            path.unlink(missing_ok=True)
+
+
+def _write(path: Path, text: str) -> None:
+    if path.exists() and not path.read_text(errors="replace").startswith(_MARK):
+        raise InputError(f"{path} holds something else: remove it, or choose another --kubeconfig-out")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Whole or not at all: a script waits for the file, and reads it as soon as it is there.
+    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with open(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(beside, path)
+
+
+def _is_ours(path: Path, text: str) -> bool:
+    try:
+        return path.read_text() == text
+    except OSError:
+        return False
