@@ -419,3 +419,14 @@ def test_a_run_that_is_created_again_under_its_name_is_another_run(host: Host, d
     host.settle()
     assert host.status("r1") == status
     assert write.guard != host.server.accepted[-1].guard
+
+
+def test_a_late_event_of_a_former_run_does_not_bring_it_back(host: Host) -> None:
+    host.pod("py-0", runs=1)
+    decode = host.server.decoder.run
+    host.tell(events.RunObserved(decode(run_object("r1", uid="U2", version="500"))))
+    host.tell(events.RunObserved(decode(run_object("r1", uid="U1", version="400"))))
+    entry = host.engine.find(NAMESPACE, "r1")
+    assert entry is not None
+    assert entry.run.uid == "U2"
+    assert host.engine.sizes["runs"] == 1

@@ -89,6 +89,17 @@ def test_it_is_asked_again_for_another_attempt_and_for_other_labels_only(asked: 
     assert len(asked) == 3
 
 
+def test_a_run_whose_key_grew_while_it_waits_goes_behind_the_others_of_its_class(asked: Asked) -> None:
+    host = host_of(by_priority(asked))
+    names = ["a", "b"]
+    for name, priority in zip(names, ("9", "5"), strict=True):
+        host.run(name, labels={"priority": priority})
+    host.settle()
+    host.change("a", metadata={"labels": {"priority": "1"}})
+    host.settle()
+    assert placed_one_by_one(host, names) == ["b", "a"]
+
+
 def test_it_is_asked_when_the_run_is_first_eligible(asked: Asked) -> None:
     """Not in its retry delay, and never for one that is cancelled, invalid or being deleted."""
     host = host_of(by_priority(asked))

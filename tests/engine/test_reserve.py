@@ -212,6 +212,25 @@ def test_a_run_that_changed_while_its_reserve_is_under_way_is_given_back_and_tri
     assert host.pod_of("r") == "py-0"
 
 
+@pytest.mark.parametrize("how", ["cancelled", "deleting"])
+def test_a_run_that_is_to_end_while_its_reserve_is_under_way_is_not_bound(
+    host: Host, log: Log, how: str
+) -> None:
+    host.observe()
+    host.finish(host.take())
+    work = host.take()
+    if how == "cancelled":
+        host.change("r", spec={"cancelRequested": True})
+    else:
+        host.change("r", metadata={"deletionTimestamp": "2026-01-02T03:04:05Z"})
+    host.observe()
+    host.finish(work)
+    host.settle()
+    assert log == RESERVED + unreserved(bound=False)
+    assert host.pod_of("r") is None
+    assert host.status("r")["phase"] == ("Cancelled" if how == "cancelled" else "Pending")
+
+
 def test_a_reserve_that_raises_is_given_back_too_with_those_before_it(log: Log) -> None:
     def reserve(pod: RuntimePod) -> None:
         log.append(("reserve", "Broken", pod.name))

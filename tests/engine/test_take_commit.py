@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kruntimes_core import InvalidRun, Reject, RuntimePod, Snapshot
+from kruntimes_core.engine.cycle.work import CheckWork
 from kruntimes_core.engine.tally import Conflict
 from kruntimes_core.testing import affinity_object, term_object
 from kruntimes_core.testing.builders import NAMESPACE
@@ -260,25 +261,49 @@ def test_the_check_asks_the_chosen_pod_alone(host: Host) -> None:
 
 
 def test_what_a_snapshot_naming_filter_saw_is_asked_again_before_reserving() -> None:
-    """It may look at everything, so any change of its namespace makes its answer old."""
+    """It may look at everything, so any change of its namespace makes its answer old, elsewhere too."""
 
-    def at_most_one_target(pod: RuntimePod, snapshot: Snapshot) -> Reject | None:
+    def alone(pod: RuntimePod, snapshot: Snapshot) -> Reject | None:
         return Reject("Busy") if sum(snapshot.targets.values()) else None
 
-    host = Host(profiles_of(fake_plugin(filter=at_most_one_target, reasons=["Busy"])))
-    host.pod("py-0", runs=4)
-    host.pod("py-1", runs=4)
-    host.run("r1")
-    host.run("r2")
+    def wished(pod: RuntimePod, state: str | None) -> int:
+        return 100 if pod.name == state else 0
+
+    plugin = fake_plugin(
+        prefilter=lambda labels: labels.get("wish"), filter=alone, score=wished, reasons=["Busy"]
+    )
+    host = Host(profiles_of(plugin))
+    for number in range(2):
+        host.pod(f"py-{number}", runs=4)
+        host.run(f"r{number}", labels={"wish": f"py-{number}"})
     host.observe()
     first, second = host.take(), host.take()
     host.finish(first)
     host.finish(second)
     host.settle()
-    assert [host.pod_of("r1"), host.pod_of("r2")].count(None) == 1
-    host.end("r1")
+    assert (host.pod_of("r0"), host.pod_of("r1")) == ("py-0", None)
+    host.end("r0")
     host.settle()
-    assert host.pod_of("r2") is not None
+    assert host.pod_of("r1") == "py-1"
+
+
+def test_what_changes_while_the_chosen_pod_is_asked_about_again_is_looked_at_too(host: Host) -> None:
+    """A Run that would seed its cohort: the first target appears between check and commit."""
+    host.pod("py-0", runs=4)
+    host.pod("py-1", runs=2)
+    host.run("r", **COHORT)
+    host.observe()
+    plan = host.take()
+    host.run("x", pod="py-0", labels={"app": "other"})
+    host.observe()
+    host.finish(plan)
+    check = host.take()
+    assert isinstance(check, CheckWork)
+    host.run("t", pod="py-1", labels={"app": "a"})
+    host.observe()
+    host.finish(check)
+    host.settle()
+    assert host.pod_of("r") == "py-1"
 
 
 def test_a_run_that_turns_invalid_by_a_prefilter_during_its_plan_ends_as_failed() -> None:

@@ -248,18 +248,20 @@ def test_a_text_of_somebody_else_is_replaced_by_a_waiting_text(host: Host) -> No
     assert host.status("r")["message"] == BASE_TEXT
 
 
-def test_the_texts_of_many_hopeless_runs_do_not_follow_the_others(host: Host) -> None:
-    """While others come and go, the first text of each stands; it is reconsidered in its own cycles."""
+def test_the_texts_of_hopeless_runs_do_not_follow_the_others(host: Host) -> None:
+    """Others come and go, and the Pod is full and not full: the reason that got furthest stands."""
     host.pod("py-0", runs=2)
-    for number in range(10):
-        host.run(f"hopeless{number}", requests={"gpu": "1"})
+    host.run("x", labels={"app": "a"}, pod="py-0")
+    for number in range(3):
+        anti = affinity_object(required_anti=[term_object({"app": "a"})])
+        host.run(f"hopeless{number}", affinity=anti)
     host.settle()
-    for number in range(10):
+    for number in range(5):
         host.run(f"r{number}")
         host.settle()
         host.end(f"r{number}")
         host.settle()
-    assert [len(host.texts(f"hopeless{number}")) for number in range(10)] == [1] * 10
+    assert [host.texts(f"hopeless{number}") for number in range(3)] == [[ANTI_TEXT]] * 3
 
 
 def test_a_waiting_text_never_names_a_pod_or_a_run(host: Host) -> None:

@@ -748,6 +748,20 @@ def test_another_namespace_is_never_touched(host: Host) -> None:
     assert host.cycles == cycles
 
 
+def test_one_run_of_a_class_is_in_work_at_a_time(host: Host) -> None:
+    """Its answer is the answer of all of them."""
+    for name in ("r1", "r2", "r3"):
+        host.run(name)
+    host.settle()
+    host.pod("py-0", runs=1)
+    host.observe()
+    work = host.take()
+    assert host.engine.take(host.now) is None
+    host.finish(work)
+    host.settle()
+    assert [host.pod_of(name) for name in ("r1", "r2", "r3")] == ["py-0", None, None]
+
+
 # The sweep
 
 

@@ -456,7 +456,7 @@ def test_a_pod_that_goes_while_its_bind_is_in_doubt_moves_the_version_on(contest
     host.settle()
     host.delete("py-0", kind=PODS)
     host.pod("py-1", runs=2)
-    host.advance(10)
+    host.advance(1)
     assert host.pod_of("r1") == "py-1"
     assert host.texts("r1") == ["waiting for an earlier assignment to be withdrawn"]
     host.advance(30)
