@@ -52,20 +52,25 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 class VirtualClock:
-    """The clocks of one host on a `VirtualLoop`. `jump` sets its wall clock, and nothing else."""
+    """The clocks of one host on a `VirtualLoop`."""
 
     def __init__(self, start: datetime = _START) -> None:
         """start: what the wall clock shows at the beginning of virtual time."""
         self._wall = start
+        self._slept = 0.0
 
     def now(self) -> Now:
         """Both clocks at this moment of the running loop."""
-        seconds = asyncio.get_running_loop().time()
+        seconds = asyncio.get_running_loop().time() + self._slept
         return Now(self._wall + timedelta(seconds=seconds), round(seconds * SECOND))
 
     def jump(self, seconds: float) -> None:
-        """Set the wall clock forward or back."""
+        """Set the wall clock forward or back; the other one does not notice."""
         self._wall += timedelta(seconds=seconds)
+
+    def sleep_through(self, seconds: float) -> None:
+        """Let both clocks go on while the loop stood still, as in a suspended machine."""
+        self._slept += seconds
 
 
 def run_virtual(main: Coroutine[Any, Any, _T]) -> _T:

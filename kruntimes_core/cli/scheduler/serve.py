@@ -96,10 +96,19 @@ async def _run(
         memory = asyncio.create_task(rest_memory(host))
         try:
             await host.run()
+        except BaseExceptionGroup as group:
+            raise _first(group) from group
         finally:
             memory.cancel()
     finally:
         await endpoints.close()
+
+
+def _first(error: BaseException) -> BaseException:
+    """The defect that ended the host: what else is in the group are parts that ended with it."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _stop_on_signals(host: Host, log: Log) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -84,6 +85,8 @@ class MemoryApi:
         """The most items that a page has, whatever was asked for."""
         self.oldest = 0
         """Watches from older versions are answered with 410."""
+        self.lag_seconds: dict[str, float] = {}
+        """How much later than it happened a watch tells of an event, for each resource."""
         self.missing: set[str] = set()
         """Resources that are not served."""
         self.closed = False
@@ -195,6 +198,7 @@ class MemoryApi:
         log = self.server.events[_KINDS[what.plural]]
         end = asyncio.get_running_loop().time() + int(dict(call.query)["timeoutSeconds"])
         seen = sum(int(event.object["metadata"]["resourceVersion"]) <= version for event in log)
+        due: deque[float] = deque()
         while True:
             if stream.cut:
                 raise MaybeSentError("the connection broke")
@@ -203,15 +207,20 @@ class MemoryApi:
                 continue
             while stream.inject:
                 yield stream.inject.pop(0)
-            for event in log[seen:]:
-                seen += 1
+            now = asyncio.get_running_loop().time()
+            lag = self.lag_seconds.get(what.plural, 0.0)
+            due.extend([now + lag] * (len(log) - seen - len(due)))
+            while due and due[0] <= now:
+                due.popleft()
+                event, seen = log[seen], seen + 1
                 if _inside(event.object, what):
                     yield line(event.type, event.object)
             if asyncio.get_running_loop().time() >= end:
                 break
             await asyncio.sleep(_TICK_SECONDS)
-        now = {"metadata": {"resourceVersion": self.server.list(_KINDS[what.plural]).version}}
-        yield line("BOOKMARK", now)
+        if not due:
+            version = int(self.server.list(_KINDS[what.plural]).version)
+            yield line("BOOKMARK", {"metadata": {"resourceVersion": str(version)}})
 
 
 def _inside(obj: Mapping[str, Any], what: Target) -> bool:
