@@ -75,19 +75,27 @@ class Planner:
 
     def document(self, explain: bool) -> dict[str, Any]:
         """The plan document. explain: with the candidates of each Run."""
-        never = NeverFits()
-        decisions = []
-        for decision in self._decisions.values():
-            document = decision_document(decision, self._uid, never.of(decision))
-            if explain:
-                document["candidates"] = candidates_document(decision, self._runners)
-            decisions.append(document)
+        return {**self.head(), "decisions": list(self.decision_documents(explain))}
+
+    def head(self) -> dict[str, Any]:
+        """The plan document without its decisions."""
         return {
             "apiVersion": PLAN_API_VERSION,
             "now": format_time(self._now.wall) if self._now is not None else None,
             "plugins": self._plugins(),
-            "decisions": decisions,
         }
+
+    def decision_documents(self, explain: bool) -> Iterator[dict[str, Any]]:
+        """The decisions of the plan document, one after another.
+
+        An explanation names every Pod for every Run: whoever writes them need not hold them all.
+        """
+        never = NeverFits()
+        for decision in self._decisions.values():
+            document = decision_document(decision, self._uid, never.of(decision))
+            if explain:
+                document["candidates"] = candidates_document(decision, self._runners)
+            yield document
 
     def _observe(self, engine: Engine, now: Now) -> None:
         world, inside = self._world, self._inside

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
@@ -43,11 +43,40 @@ def write_json(document: Mapping[str, Any]) -> None:
 
 def write_yaml(document: Mapping[str, Any]) -> None:
     """Write a document as YAML to standard output."""
-    _write(yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=2**20).rstrip("\n"))
+    _write(_yaml(document))
 
 
-def _write(text: str) -> None:
-    click.echo(_encoded(text))
+def _yaml(value: Any) -> str:
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=2**20)
+    return text.rstrip("\n")
+
+
+def stream_json(head: Mapping[str, Any], key: str, items: Iterable[Any]) -> None:
+    """Write what `write_json` would for `head` with the list of `items` at `key`, item by item."""
+    _write(json.dumps(head, indent=2, ensure_ascii=False)[: -len("\n}")] + f',\n  "{key}": [', end="")
+    separator = ""
+    for item in items:
+        text = json.dumps(item, indent=2, ensure_ascii=False)
+        _write(separator + "\n    " + text.replace("\n", "\n    "), end="")
+        separator = ","
+    _write("\n  ]\n}" if separator else "]\n}")
+
+
+def stream_yaml(head: Mapping[str, Any], key: str, items: Iterable[Any]) -> None:
+    """Write what `write_yaml` would for `head` with the list of `items` at `key`, item by item."""
+    write_yaml(head)
+    first = True
+    for item in items:
+        if first:
+            _write(f"{key}:")
+        first = False
+        _write(_yaml([item]))
+    if first:
+        _write(f"{key}: []")
+
+
+def _write(text: str, end: str = "\n") -> None:
+    click.echo(_encoded(text + end), nl=False)
 
 
 def _encoded(text: str) -> bytes:

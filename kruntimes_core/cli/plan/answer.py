@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -44,10 +44,11 @@ def answer(options: PlanOptions) -> Exit:
         now = given or _observed_time(reading.world, pending)
         planner = Planner(reading.world, profiles, configuration, now, options.namespace)
         follow(planner.decisions(), "planning", pending)
-        document = planner.document(options.explain)
+        decisions = list(planner.decision_documents(explain=False))
     _say(notes.left_out(reading.skipped))
-    show(document, options, standard_output())
-    return _judge(document, reading, planner, options)
+    explained = planner.decision_documents(explain=True) if options.explain else None
+    show(planner.head(), decisions, explained, options, standard_output())
+    return _judge(decisions, reading, planner, options)
 
 
 @contextmanager
@@ -110,9 +111,10 @@ def _pending(world: World, namespace: str | None) -> int:
     return sum(seen.phase is Phase.PENDING for seen in runs)
 
 
-def _judge(document: Mapping[str, Any], reading: Reading, planner: Planner, options: PlanOptions) -> Exit:
+def _judge(
+    decisions: Sequence[Mapping[str, Any]], reading: Reading, planner: Planner, options: PlanOptions
+) -> Exit:
     """Say on standard error what was wrong, and sum up under a table."""
-    decisions = document["decisions"]
     _say(notes.stale(planner.freshness))
     _say(notes.guessed_usage(reading.unreadable, options.namespace))
     bad = _say(notes.failed_unread(reading.unreadable, decisions))

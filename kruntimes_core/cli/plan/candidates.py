@@ -20,7 +20,7 @@ _INDENT = "  "
 _HOST = "host"
 
 
-def explained(decisions: Iterable[Mapping[str, Any]], screen: Screen) -> Iterator[str]:
+def explanation(decisions: Iterable[Mapping[str, Any]], screen: Screen) -> Iterator[str]:
     """A heading for each Run, and below it the Pods of its Runtime by name.
 
     A score reads `plugin normalized*weight (raw)`, without the raw one where it is the same.

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
 
-from kruntimes_core.cli.output.documents import write_json, write_yaml
+from kruntimes_core.cli.output.documents import stream_json, stream_yaml
 from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.cli.output.text import printable
-from kruntimes_core.cli.plan.candidates import explained
+from kruntimes_core.cli.plan.candidates import explanation
 from kruntimes_core.cli.plan.options import PlanOptions
 from kruntimes_core.cli.plan.table import decision_table
 
@@ -18,14 +18,26 @@ from kruntimes_core.cli.plan.table import decision_table
 _RESOURCE = "run.kruntimes.io"
 
 
-def show(document: Mapping[str, Any], options: PlanOptions, screen: Screen) -> None:
-    """Write `document` to standard output. With --explain, the tables are followed by the candidates."""
+Decisions = Sequence[Mapping[str, Any]]
+
+
+def show(
+    head: Mapping[str, Any],
+    decisions: Decisions,
+    explained: Iterator[Mapping[str, Any]] | None,
+    options: PlanOptions,
+    screen: Screen,
+) -> None:
+    """Write a plan to standard output.
+
+    explained: the decisions with their candidates, made one by one as they are written; or None.
+    """
     if options.form == "json":
-        write_json(document)
+        stream_json(head, "decisions", explained or decisions)
     elif options.form == "yaml":
-        write_yaml(document)
+        stream_yaml(head, "decisions", explained or decisions)
     else:
-        for line in _lines(document["decisions"], options, screen):
+        for line in _lines(decisions, explained, options, screen):
             click.echo(line, color=screen.colour)
 
 
@@ -35,7 +47,12 @@ def _name(decision: Mapping[str, Any], with_namespace: bool) -> str:
     return printable(f"{name} -n {decision['namespace']}" if with_namespace else name)
 
 
-def _lines(decisions: list[dict[str, Any]], options: PlanOptions, screen: Screen) -> Iterator[str]:
+def _lines(
+    decisions: Decisions,
+    explained: Iterator[Mapping[str, Any]] | None,
+    options: PlanOptions,
+    screen: Screen,
+) -> Iterator[str]:
     if options.form == "name":
         yield from (_name(decision, options.namespace is None) for decision in decisions)
         return
@@ -43,5 +60,5 @@ def _lines(decisions: list[dict[str, Any]], options: PlanOptions, screen: Screen
         yield from decision_table(
             decisions, screen, wide=options.form == "wide", namespaces=options.all_namespaces
         )
-    if options.explain:
-        yield from explained(decisions, screen)
+    if explained is not None:
+        yield from explanation(explained, screen)

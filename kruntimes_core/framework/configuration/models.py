@@ -98,8 +98,9 @@ class Configuration(Section):
     30: seldom enough to cost nothing, soon enough to help."""
 
     allow_no_capacity_filter: bool = False
-    """Whether to schedule although no active plugin provides capacity. False: without one, Runs are
-    placed on Pods that have no room for them."""
+    """Whether to schedule although no active plugin provides capacity. False: without one
+    nothing looks at a Pod's readiness, and the host's own check at its room comes only when a Run is
+    reserved there."""
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
 

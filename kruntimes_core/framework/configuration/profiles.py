@@ -126,8 +126,8 @@ def _check_capacity(plan: ProfilePlan, profile: Profile, catalog: Catalog, origi
     remedy = f"enable {supplied}" if catalog.claims(supplied) else to_install(supplied)
     raise origin.complaint(
         plan.path,
-        f"no active plugin of profile {plan.name} provides capacity, so Runs would be placed on Pods"
-        f" without room: {remedy}, or set allowNoCapacityFilter: true",
+        f"no active plugin of profile {plan.name} provides capacity, so nothing would look at a Pod's"
+        f" readiness, and at its room only when it is reserved: {remedy}, or set allowNoCapacityFilter: true",
     )
 
 

@@ -1,10 +1,11 @@
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import yaml
 
-from kruntimes_core.cli.output.documents import write_json, write_yaml
+from kruntimes_core.cli.output.documents import stream_json, stream_yaml, write_json, write_yaml
 
 DOCUMENT = {
     "zeta": "first",
@@ -65,3 +66,32 @@ def test_half_of_a_surrogate_pair_is_escaped(
 ) -> None:
     write({"text": "\ud83d"})
     assert b"\\ud83d" in capsysbinary.readouterr().out.lower()
+
+
+@pytest.mark.parametrize("items", [[], [{"a": 1}], [{"a": ["x\u2028y", "1e3"], "b": {}}, {"a": None}]])
+@pytest.mark.parametrize(("stream", "write"), [(stream_json, write_json), (stream_yaml, write_yaml)])
+def test_a_stream_writes_what_the_whole_document_would_be(
+    capsys: pytest.CaptureFixture[str],
+    stream: Callable[[dict[str, Any], str, Iterator[Any]], None],
+    write: Callable[[dict[str, Any]], None],
+    items: list[Any],
+) -> None:
+    head = {"apiVersion": "kruntimes.io/plan/v1", "plugins": [{"name": "A"}]}
+    write({**head, "decisions": items})
+    whole = capsys.readouterr().out
+    stream(head, "decisions", iter(items))
+    assert capsys.readouterr().out == whole
+
+
+def test_a_stream_makes_no_item_before_the_one_before_it_is_written(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    written: list[str] = []
+
+    def items() -> Iterator[dict[str, str]]:
+        yield {"run": "first"}
+        written.append(capsys.readouterr().out)
+        yield {"run": "second"}
+
+    stream_json({"apiVersion": "v"}, "decisions", items())
+    assert '"first"' in written[0]

@@ -40,8 +40,9 @@ def shown(
     screen: Screen | None = None,
     **options: Any,
 ) -> list[str]:
-    document = {"apiVersion": "kruntimes.io/plan/v1", "decisions": list(decisions)}
-    show(document, PlanOptions(filenames=("-",), **options), screen or Screen())
+    head = {"apiVersion": "kruntimes.io/plan/v1"}
+    asked = PlanOptions(filenames=("-",), **options)
+    show(head, decisions, iter(decisions) if asked.explain else None, asked, screen or Screen())
     return capsys.readouterr().out.splitlines()
 
 
