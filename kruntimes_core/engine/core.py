@@ -77,6 +77,7 @@ class Core:
         """A Run is Pending for the first time, or again: it queues behind those before it."""
         self._arrivals += 1
         entry.arrival = self._arrivals
+        entry.since = self.now.ticks
         entry.order = by_arrival(entry.arrival)
         entry.keyed_for = None
         self.enqueue(entry, None)
