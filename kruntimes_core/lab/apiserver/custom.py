@@ -17,7 +17,7 @@ from kruntimes_core.lab.apiserver.validation.lists import repeated
 from kruntimes_core.lab.apiserver.validation.pruning import prune
 from kruntimes_core.lab.apiserver.validation.rules import Compile, Rules
 from kruntimes_core.lab.apiserver.validation.schema import Node, read_schema
-from kruntimes_core.lab.apiserver.validation.values import Checker
+from kruntimes_core.lab.apiserver.validation.values import ABSENT, Checker
 
 _UNCHECKED = (
     "some validation rules were not checked because the object was invalid; correct the existing errors "
@@ -89,13 +89,13 @@ class CustomStrategy(Strategy):
         checker = Checker("status")
         node = self._schema.properties.get("status")
         if node is not None and "status" in obj:
-            checker.check(node, obj["status"], old.get("status"), "status")
+            checker.check(node, obj["status"], old.get("status", ABSENT), "status")
         return self._with_rules([*checker.errors, *repeated(self._schema, obj, old, "")], obj, old)
 
     def problems(self, obj: Object, old: Object | None) -> Iterator[FieldError]:
         """Schema and keys of lists."""
         checker = Checker()
-        checker.check(self._schema, obj, old, "")
+        checker.check(self._schema, obj, ABSENT if old is None else old, "")
         yield from checker.errors
         yield from repeated(self._schema, obj, old, "")
 

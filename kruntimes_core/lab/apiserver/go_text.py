@@ -44,4 +44,4 @@ def plain(value: Any) -> str:
     """`%v` of a scalar."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -10,14 +10,14 @@ import random
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from kruntimes_core.lab.apiserver import deletion, lists
+from kruntimes_core.lab.apiserver import lists
 from kruntimes_core.lab.apiserver.builtin import definitions
 from kruntimes_core.lab.apiserver.builtin.catalogue import builtin_resources
-from kruntimes_core.lab.apiserver.builtin.namespaces import IMMORTAL
 from kruntimes_core.lab.apiserver.custom import resources_of
+from kruntimes_core.lab.apiserver.deleting import Deleter
 from kruntimes_core.lab.apiserver.history import Stored
 from kruntimes_core.lab.apiserver.names import generated
-from kruntimes_core.lab.apiserver.objects import Object, key_of, metadata_of, with_metadata
+from kruntimes_core.lab.apiserver.objects import Object, key_of
 from kruntimes_core.lab.apiserver.requests import (
     Answer,
     DeleteOptions,
@@ -29,11 +29,8 @@ from kruntimes_core.lab.apiserver.requests import (
 from kruntimes_core.lab.apiserver.resources import Resource, Resources
 from kruntimes_core.lab.apiserver.status import (
     ApiError,
-    details_of,
     forbidden,
-    method_not_allowed,
     not_found,
-    success,
 )
 from kruntimes_core.lab.apiserver.store import HISTORY_LIMIT, Store, Table
 from kruntimes_core.lab.apiserver.validation.rules import Compile, library
@@ -72,13 +69,13 @@ class ApiServer:
         self._uid = uid
         self._source = source if source is not None else random.Random(0)  # noqa: S311 - names, no secrets
         self._compiler = compiler if compiler is not None else library()
-        self._controllers = controllers
         self.store = Store(history_limit)
         self.resources = Resources(builtin_resources())
         self.observers: list[Observer] = []
         self.validating = True
         """Whether objects are judged. Unset it to let a test keep what no API server would."""
         self._writer = Writer(self)
+        self._deleter = Deleter(self, controllers=controllers)
         self._begin(definitions.packaged_definitions() if definitions_served is None else definitions_served)
 
     @property
@@ -184,26 +181,7 @@ class ApiServer:
         Answers with the object while it stands (for Pods and Namespaces always), else with a Status.
         Raises `ApiError`: 403, 404, 409 (preconditions), 405.
         """
-        if "delete" not in resource.verbs:
-            raise method_not_allowed()
-        obj = self.stored(resource, namespace, name).object
-        options = options or DeleteOptions()
-        if resource.plural == "namespaces":
-            return Answer(self._delete_namespace(resource, obj, options))
-        deletion.check_preconditions(resource, obj, options)
-        after = deletion.marked(resource, obj, options, self.now())
-        if self._controllers:
-            after = deletion.without_policy(after)
-        graceful = resource.strategy.grace_seconds(obj, options.grace_period_seconds) is not None
-        if (graceful or not deletion.is_over(after)) and after != obj:
-            after = self.accept(resource, "", obj, after).object
-        if not deletion.is_over(after):
-            return Answer(resource.strategy.from_storage(after))
-        gone = self.remove(resource, after)
-        if resource.strategy.returns_deleted:
-            return Answer(resource.strategy.from_storage(gone.object))
-        uid = metadata_of(gone.object).get("uid")
-        return Answer(success(details_of(resource.group, resource.plural, name, uid=uid)))
+        return self._deleter.delete(resource, namespace, name, options or DeleteOptions())
 
     def delete_collection(
         self,
@@ -213,12 +191,7 @@ class ApiServer:
         options: DeleteOptions | None = None,
     ) -> lists.Page:
         """Delete every object of a selection; returns them as they were. Raises `ApiError`."""
-        if "deletecollection" not in resource.verbs:
-            raise method_not_allowed()
-        found = self.page(resource, namespace, selected)
-        for stored in found.items:
-            self.delete(resource, *key_of(stored.object), options)
-        return found
+        return self._deleter.delete_collection(resource, namespace, selected, options or DeleteOptions())
 
     # What writers use
 
@@ -256,28 +229,6 @@ class ApiServer:
     def _tell(self, write: Write) -> None:
         for observer in self.observers:
             observer(write)
-
-    def _delete_namespace(self, resource: Resource, obj: Object, options: DeleteOptions) -> Object:
-        name = metadata_of(obj)["name"]
-        if name in IMMORTAL:
-            raise forbidden("", "namespaces", name, "this namespace may not be deleted")
-        deletion.check_preconditions(resource, obj, options)
-        if "deletionTimestamp" in metadata_of(obj):
-            return obj
-        ending = deletion.marked(resource, obj, DeleteOptions(), self.now())
-        ending = with_metadata(ending, deletionGracePeriodSeconds=None)
-        ending = {**ending, "status": {**obj.get("status", {}), "phase": "Terminating"}}
-        after = self.accept(resource, "", obj, ending).object
-        if self._controllers:
-            self._empty(name)
-            self.remove(resource, after)
-        return after
-
-    def _empty(self, namespace: str) -> None:
-        for resource in self.resources:
-            for stored in self.page(resource, namespace, ListOptions()).items if resource.namespaced else ():
-                if self.table(resource).get(key_of(stored.object)) is not None:
-                    self.remove(resource, stored.object)
 
 
 def _terminating(resource: Resource, namespace: str, name: str) -> ApiError:

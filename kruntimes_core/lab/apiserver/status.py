@@ -36,6 +36,8 @@ class ApiError(Exception):
         self.message = message
         self.details = details
         self.metadata = metadata or {}
+        self.warnings: tuple[str, ...] = ()
+        """What the client is warned of beside the error."""
 
     @property
     def retry_after_seconds(self) -> int | None:

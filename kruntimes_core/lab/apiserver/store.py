@@ -5,7 +5,7 @@ Nothing here knows what an object means. It is entered by one thread at a time a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 
 from kruntimes_core.lab.apiserver.history import Change, History, Stored
 from kruntimes_core.lab.apiserver.objects import Key, Object, key_of, with_metadata
@@ -101,21 +101,10 @@ class Store:
             found.history.forgotten = 0
         return found
 
-    def tables(self) -> Iterable[Table]:
-        """All tables."""
-        return self._tables.values()
-
     def forget(self, up_to: int | None = None) -> None:
         """Forget the changes up to a version, by default all: old watches and lists get a 410."""
         for table in self._tables.values():
             table.history.forget(self.version if up_to is None else up_to)
-
-    def in_namespace(self, namespace: str) -> Iterator[tuple[Table, Stored]]:
-        """All objects of a namespace, whatever their kind."""
-        for table in self._tables.values():
-            for stored in table.now():
-                if key_of(stored.object)[0] == namespace:
-                    yield table, stored
 
 
 def _in_order(objects: Mapping[Key, Stored]) -> list[Stored]:

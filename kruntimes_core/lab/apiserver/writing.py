@@ -55,11 +55,12 @@ class Writer:
         metadata = meta.for_creation(sent, namespace if resource.namespaced else "", uid, now, name)
         obj = strategy.to_storage({**decoded.object, "metadata": metadata})
         obj = strategy.prepare_create(obj)
-        self._judge(resource, obj, strategy.problems_of_new(obj))
+        warnings = _warnings(decoded, options)
+        self._judge(resource, obj, strategy.problems_of_new(obj), warnings)
         if server.table(resource).get((namespace if resource.namespaced else "", name)) is not None:
             raise already_exists(resource.group, resource.plural, name)
         stored = server.accept(resource, "", None, obj)
-        return Answer(strategy.from_storage(stored.object), 201, _warnings(decoded, options))
+        return Answer(strategy.from_storage(stored.object), 201, warnings)
 
     def update(
         self,
@@ -118,7 +119,7 @@ class Writer:
         warnings = _warnings(decoded, options)
         if obj == old:
             return Answer(strategy.from_storage(old), 200, warnings)
-        self._judge(resource, obj, problems)
+        self._judge(resource, obj, problems, warnings)
         return Answer(self._keep(resource, subresource, old, obj), 200, warnings)
 
     def _keep(self, resource: Resource, subresource: str, old: Object, obj: Object) -> Object:
@@ -128,7 +129,9 @@ class Writer:
             return strategy.from_storage(obj)
         return strategy.from_storage(server.accept(resource, subresource, old, obj).object)
 
-    def _judge(self, resource: Resource, obj: Object, problems: Iterable[FieldError]) -> None:
+    def _judge(
+        self, resource: Resource, obj: Object, problems: Iterable[FieldError], warnings: tuple[str, ...]
+    ) -> None:
         if not self._server.validating:
             return
         errors = list(problems)
@@ -136,7 +139,9 @@ class Writer:
             kind = obj.get("kind", resource.kind)
             # A kind that is seen through two groups is judged in the first.
             group = resource.group if resource.strategy.table != "events" else ""
-            raise invalid(group, kind, metadata_of(obj).get("name", ""), errors)
+            error = invalid(group, kind, metadata_of(obj).get("name", ""), errors)
+            error.warnings = warnings
+            raise error
 
 
 def _read(resource: Resource, body: Any, old: Object | None, options: WriteOptions) -> Decoded:

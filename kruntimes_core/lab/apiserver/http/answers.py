@@ -37,4 +37,4 @@ def sent_error(error: ApiError, retry_after: str | None = None) -> Sent:
     """An error as an answer; retry_after: the header in place of what the error says."""
     wait = retry_after if retry_after is not None else error.retry_after_seconds
     headers = {"Retry-After": str(wait)} if wait is not None else {}
-    return Sent(error.code, encode(error.as_object()), headers=headers)
+    return Sent(error.code, encode(error.as_object()), headers=headers, warnings=error.warnings)

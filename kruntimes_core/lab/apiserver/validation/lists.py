@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kruntimes_core.lab.apiserver.field_errors import FieldError, duplicate
+from kruntimes_core.lab.apiserver.field_errors import FieldError, duplicate, invalid
 from kruntimes_core.lab.apiserver.go_text import marshal
 from kruntimes_core.lab.apiserver.validation.paths import child, index
 from kruntimes_core.lab.apiserver.validation.schema import Node
@@ -38,9 +38,14 @@ def repeated(node: Node, value: Any, old: Any, path: str) -> Iterator[FieldError
 
 def _repeated_here(node: Node, value: list[Any], path: str) -> Iterator[FieldError]:
     seen: dict[str, int] = {}
+    if node.list_keys:
+        for place, item in enumerate(value):
+            if item is not None and not isinstance(item, dict):
+                yield invalid(index(path, place), item, "must be an object for an array of list-type map")
+                return
     for place, item in enumerate(value):
-        if node.list_keys and isinstance(item, dict):
-            shown: Any = {name: item[name] for name in node.list_keys if name in item}
+        if node.list_keys:
+            shown: Any = {name: item[name] for name in node.list_keys if name in (item or {})}
         elif node.is_set:
             shown = item
         else:

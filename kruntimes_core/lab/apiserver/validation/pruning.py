@@ -12,6 +12,8 @@ from kruntimes_core.lab.apiserver.objects import Object
 from kruntimes_core.lab.apiserver.validation.paths import child, index
 from kruntimes_core.lab.apiserver.validation.schema import Node
 
+_NOTHING = Node(types=frozenset())
+
 
 def prune(node: Node, value: Any, old: Any, path: str, unknown: list[str]) -> Any:
     """`value` without unknown fields and needless nulls; itself where nothing is to be dropped.
@@ -23,12 +25,14 @@ def prune(node: Node, value: Any, old: Any, path: str, unknown: list[str]) -> An
         return value
     if isinstance(value, dict):
         return _object(node, value, old if isinstance(old, dict) else {}, path, unknown)
-    if isinstance(value, list) and node.items is not None:
-        items = [
-            prune(node.items, item, None, index(path, place), unknown) for place, item in enumerate(value)
-        ]
+    if isinstance(value, list) and not (node.open and node.items is None):
+        below = node.items or _NOTHING
+        items = [prune(below, item, None, index(path, place), unknown) for place, item in enumerate(value)]
         changed = any(new is not item for new, item in zip(items, value, strict=True))
         return items if changed else value
+    if type(value) is float and "integer" in node.types and value.is_integer():
+        # `2.0` is the integer 2, and told as such.
+        return int(value)
     return value
 
 
@@ -38,7 +42,7 @@ def _object(node: Node, value: Object, old: Object, path: str, unknown: list[str
     for name, below in value.items():
         known = node.properties.get(name, node.values)
         if known is None:
-            if node.open or not _is_object(node):
+            if node.open:
                 kept[name] = below
             else:
                 unknown.append(child(path, name))
@@ -50,8 +54,3 @@ def _object(node: Node, value: Object, old: Object, path: str, unknown: list[str
         kept[name] = prune(known, below, old.get(name), child(path, name), unknown)
         changed = changed or kept[name] is not below
     return kept if changed else value
-
-
-def _is_object(node: Node) -> bool:
-    """Whether the schema describes an object here; where it wants another type, validation says so."""
-    return "object" in node.types

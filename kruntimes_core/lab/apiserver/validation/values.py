@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from kruntimes_core.lab.apiserver.field_errors import (
     FieldError,
@@ -19,12 +19,18 @@ from kruntimes_core.lab.apiserver.field_errors import (
     too_many,
     type_invalid,
 )
+from kruntimes_core.lab.apiserver.go_text import quote
 from kruntimes_core.lab.apiserver.objects import Object
 from kruntimes_core.lab.apiserver.validation.formats import fits
 from kruntimes_core.lab.apiserver.validation.lists import partner_finder
 from kruntimes_core.lab.apiserver.validation.paths import child, index
 from kruntimes_core.lab.apiserver.validation.schema import Node
 
+ABSENT: Final = object()
+"""Stands for "nothing was here": a null may have been."""
+
+_INT_OR_STRING = frozenset({"integer", "string"})
+_FORMATS = {"integer": "int64", "number": "float64"}
 _RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
@@ -40,15 +46,14 @@ class Checker:
         self._root = re.compile(rf"^{re.escape(root)}\.?") if root else None
 
     def check(self, node: Node, value: Any, old: Any, path: str) -> None:
-        """Check `value` against `node`; old: what stood here before, None when there was nothing."""
-        if value is old or (old is not None and value == old):
+        """Check `value` against `node`; old: what stood here before, `ABSENT` when there was nothing."""
+        if value is old or value == old:
             return
         if value is None:
             if node.types and not node.nullable:
                 self._type(path, ",".join(sorted(node.types)), "null")
             return
-        if not self._has_type(node, value, path):
-            return
+        self._check_type(node, value, path)
         if isinstance(value, str):
             self._text(node, value, path)
         elif isinstance(value, int | float) and not isinstance(value, bool):
@@ -64,19 +69,30 @@ class Checker:
         return f"{self._root.sub('', path) if self._root else path} in body"
 
     def _type(self, path: str, wanted: str, given: str) -> None:
-        detail = f'{self._in_body(path)} must be of type {wanted}: "{given}"'
+        detail = f"{self._in_body(path)} must be of type {wanted}: {quote(given)}"
         self.errors.append(type_invalid(path, given, detail))
 
-    def _has_type(self, node: Node, value: Any, path: str) -> bool:
+    def _check_type(self, node: Node, value: Any, path: str) -> None:
         given = type_of(value)
         if not node.types or given in node.types:
-            return True
+            return
         if given == "integer" and "number" in node.types:
-            return True
+            return
         if given == "number" and "integer" in node.types and value == int(value):
-            return True
+            return
+        if node.format and given in ("string", "array"):
+            # A text or a list is left to the check of the format, which a list passes.
+            if not node.types & {"integer", "number"}:
+                return
+        elif node.format:
+            self._type(path, node.format, _FORMATS.get(given, ""))
+            return
         self._type(path, ",".join(sorted(node.types)), given)
-        return False
+        if node.types == _INT_OR_STRING:
+            # Such a node has `anyOf` beside its two types, which fails too, and first for an integer.
+            self._type(path, "integer", given)
+            detail = f"{quote(path)} must validate at least one schema (anyOf)"
+            self.errors.append(invalid("", "", detail))
 
     def _text(self, node: Node, value: str, path: str) -> None:
         body = self._in_body(path)
@@ -91,16 +107,13 @@ class Checker:
             self._type_of_format(node, value, path)
 
     def _type_of_format(self, node: Node, value: str, path: str) -> None:
-        detail = f'{self._in_body(path)} must be of type {node.format}: "{value}"'
+        detail = f"{self._in_body(path)} must be of type {node.format}: {quote(value)}"
         self.errors.append(type_invalid(path, value, detail))
 
     def _number(self, node: Node, value: int | float, path: str) -> None:
         body = self._in_body(path)
-        low, high = _RANGES.get(node.format, (None, None))
-        if low is not None and high is not None and not low <= value <= high:
-            where = self._root.sub("", path) if self._root else path
-            detail = f"Checked value must be of type integer with format {node.format} in {where}"
-            self.errors.append(invalid(path.rpartition(where)[0].rstrip("."), "", detail))
+        if "integer" in node.types and not _in_range(value, node.format):
+            self._out_of_range(node, path)
         if node.minimum is not None and value < node.minimum:
             detail = f"{body} should be greater than or equal to {node.minimum}"
             self.errors.append(invalid(path, value, detail))
@@ -108,11 +121,19 @@ class Checker:
             detail = f"{body} should be less than or equal to {node.maximum}"
             self.errors.append(invalid(path, value, detail))
 
+    def _out_of_range(self, node: Node, path: str) -> None:
+        """The one problem that is reported at the root of what is judged."""
+        where = self._root.sub("", path) if self._root else path
+        kind = f"with format {node.format}" if node.format else "(default format)"
+        detail = f"Checked value must be of type integer {kind} in {where}"
+        self.errors.append(invalid(path.removesuffix(where).rstrip("."), "", detail))
+
     def _list(self, node: Node, value: list[Any], old: Any, path: str) -> None:
         if node.items is not None:
             partner: Callable[[Any], Any] = partner_finder(node, old)
             for place, item in enumerate(value):
-                self.check(node.items, item, partner(item), index(path, place))
+                before = partner(item)
+                self.check(node.items, item, ABSENT if before is None else before, index(path, place))
         if node.min_items is not None and len(value) < node.min_items:
             detail = f"{self._in_body(path)} should have at least {node.min_items} items"
             self.errors.append(invalid(path, len(value), detail))
@@ -128,10 +149,15 @@ class Checker:
         for name, below in value.items():
             known = node.properties.get(name, node.values)
             if known is not None:
-                self.check(known, below, old.get(name), child(path, name))
+                self.check(known, below, old.get(name, ABSENT), child(path, name))
         for name in node.required:
             if name not in value:
                 self.errors.append(required(child(path, name)))
+
+
+def _in_range(value: int | float, format_name: str) -> bool:
+    low, high = _RANGES.get(format_name, _RANGES["int64"])
+    return value == int(value) and low <= value <= high
 
 
 def type_of(value: Any) -> str:
