@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
 from random import Random
 
@@ -12,6 +11,7 @@ from kruntimes_core import __version__
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.scheduler.memory import rest_memory
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
+from kruntimes_core.cli.scheduler.signals import stop_on_signals
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.connection.opening import connect, try_connection
 from kruntimes_core.cluster.host.host import Host
@@ -92,7 +92,7 @@ async def _run(
         await endpoints.open(probes, metrics)
         for what, (name, port) in sorted(endpoints.listening.items()):
             log.info("listening", endpoint=what, address=f"{name}:{port}")
-        _stop_on_signals(host, log)
+        stop_on_signals(host.stop, log)
         memory = asyncio.create_task(rest_memory(host))
         try:
             await host.run()
@@ -109,19 +109,3 @@ def _first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
-
-
-def _stop_on_signals(host: Host, log: Log) -> None:
-    """The first SIGTERM or SIGINT stops cleanly, the second ends the process where it stands."""
-    loop = asyncio.get_running_loop()
-    asked: list[signal.Signals] = []
-
-    def stop(number: signal.Signals) -> None:
-        if asked:
-            os._exit(128 + number)
-        asked.append(number)
-        log.info("stopping", signal=number.name)
-        host.stop()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop, number)

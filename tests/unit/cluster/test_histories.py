@@ -163,6 +163,25 @@ def test_a_cancelled_run_hands_its_room_on(profiles: Profiles) -> None:
     play(profiles, scene)
 
 
+def test_nothing_remains_of_runs_that_are_gone(profiles: Profiles) -> None:
+    async def scene(site: Site) -> None:
+        site.pod("py-0", runs=30)
+        site.start()
+        await site.passes(1)
+        before = site.host.engine.sizes
+        for number in range(200):
+            site.run(f"r{number}")
+        await site.passes(2)
+        assert site.host.engine.sizes["runs"] == 200
+        for number in range(200):
+            site.delete(f"r{number}")
+        await site.passes(61)
+        assert site.host.engine.sizes == before
+        assert site.host.writer.in_flight == 0
+
+    play(profiles, scene)
+
+
 def test_heartbeats_that_change_nothing_cost_no_cycle(profiles: Profiles) -> None:
     async def scene(site: Site) -> None:
         for number in range(50):

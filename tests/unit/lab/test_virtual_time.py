@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -14,8 +15,12 @@ def test_timers_fire_in_order_and_at_their_moment() -> None:
     async def main() -> list[tuple[str, float]]:
         seen: list[tuple[str, float]] = []
         loop = asyncio.get_running_loop()
+
+        def seen_at(name: str) -> Callable[[], None]:
+            return lambda: seen.append((name, loop.time()))
+
         for name, seconds in (("late", 7200.0), ("early", 0.5), ("middle", 60.0)):
-            loop.call_later(seconds, lambda name=name: seen.append((name, loop.time())))
+            loop.call_later(seconds, seen_at(name))
         await asyncio.sleep(10_000)
         return seen
 
