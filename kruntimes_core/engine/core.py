@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from datetime import datetime, timedelta
 
 from kruntimes_core.engine.binding.outbox import Outbox
@@ -44,7 +43,7 @@ class Core:
         self.state = State(self.waiting, settings.heartbeat_staleness)
         self.reservations = Reservations(self.state)
         self.outbox = Outbox()
-        self.to_key: deque[RunEntry] = deque()
+        self.to_key: dict[RunEntry, None] = {}
         """Runs that wait for their queue key, in order of arrival."""
         self._arrivals = 0
         self._needs: dict[str, Needs] = {}
@@ -90,7 +89,7 @@ class Core:
             self.waiting.withdraw(entry)
             entry.leave()
             entry.stage = Stage.KEYING
-            self.to_key.append(entry)
+            self.to_key[entry] = None
 
     def keyed(self, entry: RunEntry) -> None:
         """Note that the Run has a queue key for what it is now."""

@@ -76,6 +76,7 @@ class Engine:
         return {
             "runs": len(core.runs),
             "queue": len(core.queue),
+            "keys": len(core.to_key),
             "timers": len(core.timers),
             "claims": len(core.state.claims),
             "waiting": len(core.waiting),
@@ -130,19 +131,19 @@ class Engine:
 
     def take(self, now: Now) -> Work | None:
         """The next piece of work for a worker; None when there is nothing to try now."""
-        self._begin(now)
+        self._begin_decision(now)
         return self._cycle.take()
 
     def finish(self, work: Work, result: Result, now: Now) -> None:
         """Take back what came of a piece of work."""
-        self._begin(now)
+        self._begin_decision(now)
         self._cycle.finish(work, result)
 
     # Requests
 
     def next_request(self, now: Now) -> Request | None:
         """The next request for the API server, checked now; it counts as sent from here on."""
-        self._begin(now)
+        self._begin_decision(now)
         return self._sender.next_request()
 
     def written(self, write: Write, answer: WriteAnswer, now: Now) -> None:
@@ -200,6 +201,12 @@ class Engine:
     def _begin(self, now: Now) -> Core:
         self._core.now = now
         return self._core
+
+    def _begin_decision(self, now: Now) -> None:
+        """However late the driver's timer is, no decision trusts a heartbeat that has run out."""
+        core = self._begin(now)
+        core.waiting.source = WakeSource.TIMER
+        core.state.pods.expire(now)
 
     def _arm_sweep(self) -> None:
         core = self._core

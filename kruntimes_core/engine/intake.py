@@ -54,6 +54,7 @@ class Intake:
         """The Run does not exist any more: nothing of it can land, so all that it held is free."""
         core = self._core
         core.waiting.withdraw(entry)
+        core.to_key.pop(entry, None)
         entry.leave()
         entry.pending = None
         core.waiting.source = _released(entry.observation.active)

@@ -178,6 +178,23 @@ def test_a_heartbeat_that_runs_out_while_a_plan_is_under_way_stops_the_bind(host
     assert host.pod_of("r") is None
 
 
+@pytest.mark.parametrize("step", ["take", "finish", "send"])
+def test_no_decision_trusts_a_heartbeat_that_ran_out_however_late_the_timer_is(host: Host, step: str) -> None:
+    host.pod("py-0", beating=False)
+    host.run("r")
+    host.observe()
+    if step == "take":
+        host.pass_time(15 + MICROSECOND, tick=False)
+    work = host.take()
+    if step == "finish":
+        host.pass_time(15 + MICROSECOND, tick=False)
+    host.finish(work)
+    if step == "send":
+        host.pass_time(15 + MICROSECOND, tick=False)
+    host.settle()
+    assert host.pod_of("r") is None
+
+
 # Claims
 
 

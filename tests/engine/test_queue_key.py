@@ -253,3 +253,29 @@ def test_without_a_plugin_for_the_queue_any_more_the_order_is_that_of_arrival(as
     host.engine.reload(profiles_of(room), host.now)
     host.settle()
     assert placed_one_by_one(host, names) == names
+
+
+def test_a_run_that_waits_for_its_key_is_asked_about_once_after_a_reload(asked: Asked) -> None:
+    host = host_of(by_priority([]))
+    host.run("a")
+    host.run("b")
+    host.observe()
+    room = fake_plugin("Room", prefilter=lambda request: request, filter=fits, reasons=["Full"])
+    for _ in range(3):
+        host.engine.reload(profiles_of(room, fake_plugin("Order", queue_key=by_priority(asked))), host.now)
+    works = [host.take(), host.take()]
+    assert not isinstance(host.engine.take(host.now), KeyWork)
+    for work in works:
+        host.finish(work)
+    host.settle()
+    assert [name for name, _ in asked] == ["a", "b"]
+
+
+def test_runs_that_are_gone_do_not_wait_for_a_key(asked: Asked) -> None:
+    host = host_of(by_priority(asked))
+    host.run("r")
+    host.observe()
+    host.delete("r")
+    host.settle()
+    assert asked == []
+    assert host.engine.sizes["keys"] == 0

@@ -61,7 +61,8 @@ class Cycle:
     def _take_key(self) -> KeyWork | None:
         core, plugin = self._core, self._core.queue_plugin
         while core.to_key and plugin is not None:
-            entry = core.to_key.popleft()
+            entry = next(iter(core.to_key))
+            del core.to_key[entry]
             if entry.stage is Stage.KEYING:
                 return KeyWork(
                     entry=entry,
