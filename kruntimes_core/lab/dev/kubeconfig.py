@@ -29,10 +29,12 @@ contexts:
 
 
 def default_path(port: int, environment: Mapping[str, str]) -> Path:
-    """Where the file goes if nobody says: into the user's folder for what lives as long as a login."""
-    folder = environment.get("XDG_RUNTIME_DIR")
-    base = Path(folder) if folder else Path(tempfile.gettempdir()) / f"kruntimes-{os.getuid()}"
-    return base / f"kruntimes-dev-{port}.kubeconfig"
+    """Where the file goes if nobody says: into a folder that is the user's alone, because a kubeconfig
+    can make a client run programs.
+    """
+    runtime, cache = environment.get("XDG_RUNTIME_DIR"), environment.get("XDG_CACHE_HOME")
+    base = Path(runtime) if runtime else (Path(cache) if cache else Path.home() / ".cache") / "kruntimes"
+    return base / f"dev-{port}.kubeconfig"
 
 
 @contextmanager

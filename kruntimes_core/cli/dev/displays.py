@@ -1,0 +1,134 @@
+"""How the work of a development cluster is shown: a live picture, or a line now and then."""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+from collections import deque
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self, TextIO
+
+import click
+
+from kruntimes_core.cli.output.text import printable
+from kruntimes_core.lab.dev.overview import Overview
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_KEPT_NOTICES = 3
+
+
+class Display(Protocol):
+    """Shows overviews while it is entered."""
+
+    seconds: float
+    """How often it wants one."""
+    stays: bool
+    """Whether what it shows last stays to be seen."""
+
+    @property
+    def notices(self) -> TextIO:
+        """Where log lines go meanwhile."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def show(self, overview: Overview) -> None:
+        """Show one. Raises `BrokenPipeError` when nobody reads any more."""
+
+
+class Notices(io.StringIO):
+    """Keeps the latest log lines, for a picture that they would tear."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: deque[str] = deque(maxlen=_KEPT_NOTICES)
+
+    def write(self, text: str) -> int:
+        """Take lines."""
+        self.lines.extend(text.splitlines())
+        return len(text)
+
+
+class LivePicture:
+    """A picture on a terminal that changes in its place."""
+
+    seconds = 0.25
+    stays = True
+
+    def __init__(self, console: Console) -> None:
+        # Only here: importing it takes a while, and only terminals need it.
+        from rich.live import Live
+
+        self.notices = Notices()
+        self._shown: tuple[Overview, list[str]] | None = None
+        self._live = Live(console=console, auto_refresh=False, vertical_overflow="crop")
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def show(self, overview: Overview) -> None:
+        """Draw it, if it differs from what is drawn."""
+        from kruntimes_core.cli.dev.picture import Picture
+
+        wanted = (overview, list(self.notices.lines))
+        if wanted != self._shown:
+            self._shown = wanted
+            self._live.update(Picture(*wanted), refresh=True)
+
+
+class Lines:
+    """A line now and then, if something happened."""
+
+    seconds = 5.0
+    stays = False
+
+    def __init__(self, out: TextIO, errors: TextIO) -> None:
+        self.notices = errors
+        self._out = out
+        self._said = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """There is nothing to tidy up."""
+
+    def show(self, overview: Overview) -> None:
+        """Say where the Runs stand."""
+        phases = ", ".join(f"{number} {phase}" for phase, number in overview.phases)
+        said = f"{overview.placements} placed: {phases}" if phases else ""
+        if said != self._said:
+            self._said = said
+            click.echo(printable(said), file=self._out)
+        elif _is_abandoned(self._out):
+            raise BrokenPipeError
+
+
+def _is_abandoned(out: TextIO) -> bool:
+    """Whether nobody can read any more what is written: found without writing."""
+    try:
+        descriptor = out.fileno()
+    except (OSError, ValueError):
+        return False
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    return any(events & (select.POLLERR | select.POLLNVAL) for _, events in poll.poll(0))
+
+
+def is_live(out: TextIO) -> bool:
+    """Whether a picture can change in its place there."""
+    return out.isatty() and os.environ.get("TERM", "") not in ("", "dumb", "unknown")
