@@ -4,34 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from functools import partial
 from random import Random
 
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.host.gauges import show_host
 from kruntimes_core.cluster.host.leadership import Leadership
+from kruntimes_core.cluster.host.pump import Pump
 from kruntimes_core.cluster.observing.checks import Check
 from kruntimes_core.cluster.observing.log import Level, Log
 from kruntimes_core.cluster.observing.metrics import Metrics
 from kruntimes_core.cluster.planning.protocol import Planner
-from kruntimes_core.cluster.slices import Slices
 from kruntimes_core.cluster.transport.protocol import Transport
 from kruntimes_core.cluster.watching.feed import feeds
 from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.cluster.writing.writer import Writer
 from kruntimes_core.engine import events
 from kruntimes_core.engine.binding.requests import Applied, ReadAnswer, Request, Write, WriteAnswer, WriteKind
-from kruntimes_core.engine.cycle.work import PlanWork, Result, Work
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.instant import SECOND
 from kruntimes_core.engine.record.decision import Decision
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.decode import Decoder
 
-# Timers of the loop stand still while the machine is suspended; the engine's clock does not. So the
-# engine is looked at once a second, whatever the timers say.
-_LONGEST_REST_SECONDS = 1.0
 _FATAL_STUCK_CALLS = 3
 _SETTLE_SECONDS = 10.0
 """How long a clean stop may take: the limit of a request, and a plugin's last calls."""
@@ -88,7 +82,14 @@ class Host:
         self._clock = clock
         self._log = log
         self._leadership = leadership
-        self._slices = Slices(clock)
+        self._pump = Pump(
+            engine=self.engine,
+            planner=planner,
+            writer=self.writer,
+            clock=clock,
+            metrics=self.metrics,
+            stirred=self._stirred,
+        )
         self._deciding = False
         self._stopping = False
         show_host(self.metrics, profiles, self.reflectors, self.writer, planner, clock)
@@ -106,7 +107,8 @@ class Host:
             self.writer.spawn = group.create_task
             followers = [group.create_task(reflector.run()) for reflector in self.reflectors]
             followers.append(group.create_task(self._leadership.campaign(self._reconsider)))
-            await self._pump()
+            while not self._stopping:
+                await self._pump.go_on()
             await self._settle()
             for follower in followers:
                 follower.cancel()
@@ -140,78 +142,22 @@ class Host:
             Check("shutdown", "the scheduler is stopping" if self._stopping else ""),
         ]
 
-    # The pump
-
-    async def _pump(self) -> None:
-        while not self._stopping:
-            if self._work():
-                await asyncio.sleep(0)
-            else:
-                await self._rest(_LONGEST_REST_SECONDS)
-
-    def _work(self) -> bool:
-        """Do what is due, for one slice; whether there is more."""
-        self._slices.restart()
-        while self._step():
-            if self._slices.over:
-                return True
-        return False
-
-    def _step(self) -> bool:
-        now = self._clock.now()
-        wake_at = self.engine.wake_at
-        if wake_at is not None and wake_at <= now.ticks:
-            self.engine.tick(now)
-            return True
-        planned = self._plan()
-        return self.writer.send_next() or planned
-
-    def _plan(self) -> bool:
-        """Hand the next piece of work to the planner, if it takes one."""
-        if not self.planner.free:
-            return False
-        now = self._clock.now()
-        work = self.engine.take(now)
-        if work is None:
-            return False
-        self.planner.submit(work, partial(self._finished, work, now.ticks))
-        return True
-
-    async def _rest(self, seconds: float) -> None:
-        """Wait until something stirs, or the engine's next moment has come."""
-        wake_at = self.engine.wake_at
-        if wake_at is not None:
-            left = (wake_at - self._clock.now().ticks) / SECOND
-            seconds = min(max(left, 0.0), seconds)
-        timer = asyncio.get_running_loop().call_later(seconds, self._stirred.set)
-        await self._stirred.wait()
-        timer.cancel()
-        self._stirred.clear()
+    # Inside
 
     async def _settle(self) -> None:
         """Let writes in flight be answered and plugins hear of reservations that ended."""
         try:
             async with asyncio.timeout(_SETTLE_SECONDS):
                 await self.writer.settle()
-                while self._plan() or not self.planner.free:
-                    await self._rest(_LONGEST_REST_SECONDS)
+                await self._pump.finish_work()
         except TimeoutError:
             self._log.warning("stopped before everything was settled", requests=self.writer.in_flight)
             self.writer.abandon()
         else:
             await self._leadership.release()
 
-    # What comes in
-
     def _observe(self, event: events.Event) -> None:
         self.engine.handle(event, self._clock.now())
-        self._stirred.set()
-
-    def _finished(self, work: Work, began: int, result: Result) -> None:
-        now = self._clock.now()
-        if isinstance(work, PlanWork):
-            self.metrics.cycle_seconds.observe((now.ticks - began) / SECOND)
-        self.engine.finish(work, result, now)
         self._stirred.set()
 
     def _answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
