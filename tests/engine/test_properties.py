@@ -230,7 +230,7 @@ class Exhaustive(Host):
                 return
 
     def _until_one_is_placed(self, binds: int) -> None:
-        while sum(self.server.invariants.binds.values()) == binds and self._step():
+        while sum(self.server.invariants.binds.values()) == binds and self.step():
             pass
 
 
@@ -326,8 +326,7 @@ class Disturbed(History):
         while self.under_way:
             self.finish(0)
         self.resume()
-        self.host._faults.clear()
-        self.host.read_faults.clear()
+        self.host.calm()
         self.host.advance(200)
 
 

@@ -10,7 +10,6 @@ from kruntimes_core import Reject, Request, Run, RuntimePod
 from kruntimes_core.engine.cycle.work import ReserveWork
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runner import Broken
-from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import (
     PODS,
     RUNS,
@@ -74,10 +73,6 @@ def unreserved(bound: bool) -> Log:
     return [("unreserve", "B", "r", "py-0", bound), ("unreserve", "A", "r", "py-0", bound)]
 
 
-def usage(host: Host, name: str = "py-0") -> dict[str, int]:
-    return dict(host.engine.state.snapshot(NAMESPACE, "py", host.now.wall).pods[name].usage)
-
-
 # Each ending, once, in reverse order
 
 
@@ -108,7 +103,7 @@ def test_a_deleted_run_ends_its_reservation(host: Host, log: Log) -> None:
     host.delete("r")
     host.settle()
     assert log == RESERVED + unreserved(bound=False)
-    assert not usage(host)
+    assert not host.usage()
     host.release("r")
     host.advance(60)
     assert log == RESERVED + unreserved(bound=False)
@@ -130,7 +125,7 @@ def test_a_bind_that_waits_is_dropped_when_leadership_is_lost(host: Host, log: L
     host.settle()
     assert log == RESERVED + unreserved(bound=False)
     assert not host.requests
-    assert not usage(host)
+    assert not host.usage()
     host.engine.lead(host.now)
     host.settle()
     assert host.pod_of("r") == "py-0"
@@ -148,7 +143,7 @@ def test_a_bind_that_waits_behind_a_text_is_dropped_when_leadership_is_lost(log:
     host.engine.stand_down(host.now)
     host.settle()
     assert log[1:] == [("unreserve", "A", "r", "py-0", False)]
-    assert not usage(host)
+    assert not host.usage()
 
 
 def test_a_plan_that_comes_back_after_leadership_was_lost_reserves_nothing(log: Log) -> None:
@@ -164,7 +159,7 @@ def test_a_plan_that_comes_back_after_leadership_was_lost_reserves_nothing(log: 
     host.finish(work)
     host.settle()
     assert log == []
-    assert not usage(host)
+    assert not host.usage()
 
 
 def test_a_reserve_under_way_when_leadership_is_lost_is_given_back(host: Host, log: Log) -> None:
@@ -187,7 +182,7 @@ def test_a_run_deleted_while_its_reserve_is_under_way_is_given_back(host: Host, 
     host.finish(work)
     host.settle()
     assert log == RESERVED + unreserved(bound=False)
-    assert not usage(host)
+    assert not host.usage()
 
 
 def test_a_reserve_that_was_not_begun_is_not_asked_for_a_run_that_is_gone(host: Host, log: Log) -> None:
@@ -255,7 +250,7 @@ def test_a_reserve_that_raises_is_given_back_too_with_those_before_it(log: Log) 
     ]
     assert host.engine.tally.plugin_errors == {("Broken", "reserve"): 1}
     assert not host.requests
-    assert not usage(host)
+    assert not host.usage()
 
 
 def test_a_reserve_that_never_came_back_is_given_back_up_to_the_plugin_that_hangs(log: Log) -> None:
@@ -270,7 +265,7 @@ def test_a_reserve_that_never_came_back_is_given_back_up_to_the_plugin_that_hang
     host.engine.finish(work, Broken(hanging.error("reserve", "did not return")), host.now)
     host.work()
     assert log == [("unreserve", "B", "r", "py-0", False), ("unreserve", "A", "r", "py-0", False)]
-    assert not usage(host)
+    assert not host.usage()
     host.advance(2)
     assert host.pod_of("r") == "py-0"
 
@@ -321,7 +316,7 @@ def test_the_echo_may_come_before_the_answer(host: Host, log: Log) -> None:
     host.release("r")
     host.advance(60)
     assert log == RESERVED + unreserved(bound=True)
-    assert usage(host) == {"runs": 1}
+    assert host.usage() == {"runs": 1}
 
 
 # Turned down
@@ -334,7 +329,7 @@ def test_a_pod_that_a_reserve_turns_down_is_left_out_and_the_next_best_is_taken(
     host.run("r")
     host.settle()
     assert host.pod_of("r") == "py-1"
-    assert not usage(host, "py-0")
+    assert not host.usage("py-0")
     assert sorted(log[:4]) == sorted([*RESERVED, *unreserved(bound=False)])
     assert log.count(("unreserve", "B", "r", "py-1", True)) == 1
 

@@ -21,11 +21,6 @@ COHORT: dict[str, Any] = {
 }
 
 
-def usage(host: Host, name: str = "py-0") -> dict[str, int]:
-    pod = host.engine.state.snapshot(NAMESPACE, "py", host.now.wall).pods[name]
-    return dict(pod.usage)
-
-
 def test_nothing_is_decided_before_runs_pods_and_workspaces_are_all_listed(
     make_host: Callable[..., Host],
 ) -> None:
@@ -212,7 +207,7 @@ def test_a_run_that_changed_during_its_plan_is_planned_again(host: Host, patch: 
     host.change("r", metadata=patch)
     host.observe()
     host.finish(work)
-    assert not usage(host)
+    assert not host.usage()
     host.settle()
     assert host.pod_of("r") == "py-0"
     assert host.cycles == 2
@@ -227,7 +222,7 @@ def test_a_run_that_went_away_during_its_plan_leaves_nothing(host: Host) -> None
     host.observe()
     host.finish(work)
     host.settle()
-    assert not usage(host)
+    assert not host.usage()
     assert not host.requests
 
 

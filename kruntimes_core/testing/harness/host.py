@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import heapq
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Callable
 from datetime import timedelta
 
-from kruntimes_core.engine.binding.requests import Read, ReadAnswer, Request, Write, WriteAnswer
+from kruntimes_core.engine.binding.requests import Read, ReadAnswer, Write, WriteAnswer
 from kruntimes_core.engine.cycle.work import Runners, Work
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.events import Event
@@ -17,15 +17,15 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness.api_server import PODS, RUNS, WORKSPACES, ApiServer, Listing
 from kruntimes_core.testing.harness.faults import Fault, apply
+from kruntimes_core.testing.harness.traces import Traces
 from kruntimes_core.testing.harness.watch import Watches, listed
-from kruntimes_core.testing.harness.world import World
 
 _BEAT_SECONDS = 5.0
 _KINDS = (PODS, WORKSPACES, RUNS)
 ReadFault = Callable[["Host", Read], ReadAnswer | None]
 
 
-class Host(World):
+class Host(Traces):
     """Drives one `Engine`. Nothing happens until `settle`, `advance` or one of the single steps.
 
     Every Pod made by `pod` gets a heartbeat each 5 s of virtual time, until `silence`.
@@ -53,10 +53,6 @@ class Host(World):
         """The same for reads."""
         self.held: dict[str, tuple[Write, WriteAnswer | None]] = {}
         """Writes that hang, by Run UID; with the answer, if the server gave one."""
-        self.requests: list[Request] = []
-        """All that was handed to the transport."""
-        self.works: Counter[str] = Counter()
-        """How often each kind of work was done."""
         self._ticks = 0
         self._agenda: list[tuple[int, int, Callable[[], None]]] = []
         self._agreed = 0
@@ -106,11 +102,16 @@ class Host(World):
         """Say what happens to the next writes for the Runs of a name, one fault each."""
         self._faults[name].extend(faults)
 
+    def calm(self) -> None:
+        """Take back what `disturb` and `read_faults` still have to come."""
+        self._faults.clear()
+        self.read_faults.clear()
+
     # Steps
 
     def settle(self) -> None:
         """Go on until nothing is left to observe, to try or to send at this moment."""
-        while self._step():
+        while self.step():
             pass
 
     def observe(self) -> None:
@@ -178,26 +179,8 @@ class Host(World):
         said = said or apply(self, write)
         self.answer(write, answer or said)
 
-    @property
-    def cycles(self) -> int:
-        """How many plans were made so far."""
-        return self.works["PlanWork"]
-
-    def writes(self, name: str) -> list[Write]:
-        """The writes for the Runs of a name that were handed to the transport."""
-        return [one for one in self.requests if isinstance(one, Write) and one.name == name]
-
-    def texts(self, name: str) -> list[str]:
-        """The waiting texts that were written for a Run, in order."""
-        return [
-            write.body["status"]["message"]
-            for write in self.server.accepted
-            if write.name == name and write.body["status"]["phase"] == "Pending"
-        ]
-
-    # Inside
-
-    def _step(self) -> bool:
+    def step(self) -> bool:
+        """See one event, or do one piece of work, or send one request; False when nothing is left."""
         if (event := self.watches.next()) is not None:
             self.engine.handle(event, self.now)
             return True
@@ -205,6 +188,8 @@ class Host(World):
         if self._work_once() or self.send():
             return True
         return self._work_once()
+
+    # Inside
 
     def _work_once(self) -> bool:
         work = self.engine.take(self.now)

@@ -1,0 +1,263 @@
+"""A write in doubt: nothing is freed without evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kruntimes_core.engine.binding.requests import InDoubt, Read
+from kruntimes_core.testing.builders import NAMESPACE
+from kruntimes_core.testing.harness import (
+    PODS,
+    RUNS,
+    Host,
+    hold_request,
+    land_late,
+    lose_answer,
+    lose_request,
+    refuse,
+)
+
+BASE_TEXT = 'waiting for available runtime pods for runtime "py"'
+
+
+@pytest.fixture
+def contested(host: Host) -> Host:
+    """One Pod with room for one of `r1` and `r2`; both are seen and nothing is decided yet."""
+    host.pod("py-0", runs=1)
+    host.run("r1")
+    host.run("r2")
+    host.observe()
+    return host
+
+
+@pytest.mark.parametrize("lost_reads", [0, 2])
+@pytest.mark.parametrize("held_back", [0, 10])
+def test_a_bind_that_was_applied_and_not_answered_is_found_by_a_read(
+    contested: Host, lost_reads: int, held_back: float
+) -> None:
+    """The room is sold once, whether or not the watch is late and the reads fail too."""
+    host = contested
+    host.watches.hold(RUNS)
+    host.later(held_back, lambda: host.watches.resume(RUNS))
+    host.disturb("r1", lose_answer)
+    host.read_faults.extend([lambda host, read: InDoubt()] * lost_reads)
+    host.settle()
+    assert host.pod_of("r2") is None
+    host.advance(30)
+    assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
+    assert len([w for w in host.writes("r1") if "assignedPod" in w.body["status"]]) == 1
+    host.end("r1")
+    host.settle()
+    assert host.pod_of("r2") == "py-0"
+
+
+def test_while_in_doubt_nothing_is_freed(contested: Host) -> None:
+    host = contested
+    host.disturb("r1", lose_request)
+    host.read_faults.extend([lambda host, read: InDoubt()] * 5)
+    host.advance(25)
+    assert host.usage() == {"runs": 1}
+    assert host.pod_of("r2") is None
+    host.advance(60)
+    assert host.pod_of("r1") == "py-0"
+
+
+def test_the_guarded_version_unchanged_repeats_the_same_guarded_patch_with_backoff(contested: Host) -> None:
+    host = contested
+    host.disturb("r1", *[lose_request] * 3)
+    host.advance(0.999)
+    assert len(host.writes("r1")) == 1
+    host.advance(30)
+    binds = host.writes("r1")
+    assert len(binds) == 4
+    assert {write.guard for write in binds} == {binds[0].guard}
+    assert {write.body["status"]["assignedPodUID"] for write in binds} == {"uid-py-0"}
+    assert host.pod_of("r1") == "py-0"
+
+
+def test_a_request_that_lands_after_it_was_given_up_is_counted_once(contested: Host) -> None:
+    """The repeat gets a 409 for its own first one: that proves nothing, a read does."""
+    host = contested
+    host.disturb("r1", land_late(1))
+    host.advance(20)
+    assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
+    assert host.usage() == {"runs": 1}
+    assert not host.engine.tally.reservation_conflicts
+
+
+def test_a_409_to_a_repeat_leads_to_a_read_and_frees_nothing(contested: Host) -> None:
+    host = contested
+    host.disturb("r1", lose_request, refuse(409))
+    host.watches.hold(RUNS)
+    host.advance(1.5)
+    assert host.reads("r1") == 2
+    assert host.usage() == {"runs": 1}
+
+
+@pytest.mark.parametrize("status", [403, 422, 429])
+def test_any_refusal_of_a_repeat_frees_nothing(contested: Host, status: int) -> None:
+    host = contested
+    host.disturb("r1", land_late(20), refuse(status), refuse(status))
+    host.advance(60)
+    assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
+
+
+def test_another_version_without_an_assignment_means_that_it_can_never_land(contested: Host) -> None:
+    host = contested
+    host.work()
+    host.watches.hold(RUNS)
+    host.change("r1", spec={"cancelRequested": True})
+    host.disturb("r1", lose_request)
+    host.settle()
+    assert host.status("r1")["phase"] == "Cancelled"
+    assert host.pod_of("r2") == "py-0"
+
+
+def test_in_doubt_a_run_that_is_gone_frees_its_room(contested: Host) -> None:
+    host = contested
+    host.work()
+    host.watches.hold(RUNS)
+    host.delete("r1")
+    host.disturb("r1", lose_request)
+    host.settle()
+    assert host.pod_of("r2") == "py-0"
+
+
+def test_in_doubt_another_run_of_that_name_frees_the_room_and_is_taken_in(contested: Host) -> None:
+    host = contested
+    host.work()
+    host.watches.hold(RUNS)
+    host.run("r1", uid="U2")
+    host.disturb("r1", lose_request)
+    host.settle()
+    assert host.engine.find(NAMESPACE, "r1").run.uid == "U2"  # type: ignore[union-attr]
+    assert host.pod_of("r2") == "py-0"
+
+
+def test_a_read_that_was_under_way_before_the_doubt_is_no_evidence(host: Host) -> None:
+    """It shows an older version than the guarded one, not another one."""
+    host.run("r1")
+    host.disturb("r1", hold_request)
+    host.settle()
+    host.watches.hold(RUNS)
+    host.change("r1", metadata={"annotations": {"a": "1"}})
+    late: list[Callable[[], None]] = []
+
+    def slow(host: Host, read: Read) -> None:
+        found = host.server.read(read.namespace, read.name)
+        late.append(lambda: host.engine.read(read, found, host.now))
+
+    host.read_faults.append(slow)
+    host.release("r1")
+    host.settle()
+    host.change("r1", metadata={"annotations": {"a": "2"}})
+    host.watches.resume(RUNS)
+    host.pod("py-0", runs=1, capacity={"gpu": "1"})
+    host.disturb("r1", land_late(3), hold_request)
+    host.settle()
+    assert host.usage() == {"runs": 1}
+    host.pod("py-1", runs=9)
+    host.run("r2", requests={"gpu": "1"})
+    late[0]()
+    host.advance(30)
+    assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
+
+
+def test_a_pod_that_goes_while_its_bind_is_in_doubt_moves_the_version_on(contested: Host) -> None:
+    """Nothing frees the Run but a write that makes the old one impossible."""
+    host = contested
+    host.disturb("r1", land_late(20))
+    host.read_faults.append(lambda host, read: InDoubt())
+    host.settle()
+    host.delete("py-0", kind=PODS)
+    host.pod("py-1", runs=2)
+    host.advance(1)
+    assert host.pod_of("r1") == "py-1"
+    assert host.texts("r1") == ["waiting for an earlier assignment to be withdrawn"]
+    host.advance(30)
+    assert host.pod_of("r1") == "py-1"
+
+
+def test_a_withdrawal_that_comes_too_late_finds_the_assignment(contested: Host) -> None:
+    host = contested
+    host.server.invariants.pods_may_go = True
+    host.disturb("r1", land_late(1.5), hold_request)
+    host.settle()
+    host.ready("py-0", False)
+    host.advance(5)
+    host.release("r1")
+    host.settle()
+    assert host.pod_of("r1") == "py-0"
+    assert host.usage() == {"runs": 1}
+    assert not host.texts("r1")
+
+
+def test_a_withdrawal_in_doubt_is_repeated_and_changes_the_text(contested: Host) -> None:
+    host = contested
+    host.disturb("r1", lose_request, lose_request, refuse(422))
+    host.settle()
+    host.delete("py-0", kind=PODS)
+    host.advance(30)
+    host.pod("py-1", runs=2)
+    host.settle()
+    assert host.pod_of("r1") == "py-1"
+
+
+def test_a_text_under_way_does_not_confuse_a_cancellation(host: Host) -> None:
+    host.run("r")
+    host.disturb("r", hold_request)
+    host.settle()
+    host.change("r", spec={"cancelRequested": True})
+    host.settle()
+    host.release("r")
+    host.advance(5)
+    assert host.status("r")["phase"] == "Cancelled"
+
+
+@pytest.mark.parametrize("fault", [lose_answer, lose_request, land_late(3), refuse(409), refuse(422)])
+def test_a_terminal_write_gets_through_whatever_happens_to_the_first(host: Host, fault: Any) -> None:
+    host.run("bad", requests={"gpu": "0.5"})
+    host.disturb("bad", fault)
+    host.advance(60)
+    assert host.status("bad")["phase"] == "Failed"
+    assert host.status("bad")["completionTime"]
+    assert len([w for w in host.server.accepted if w.name == "bad"]) == 1
+
+
+@pytest.mark.parametrize("fault", [lose_answer, lose_request, land_late(3), refuse(409), refuse(422)])
+def test_a_waiting_text_gets_through_whatever_happens_to_the_first(host: Host, fault: Any) -> None:
+    host.run("r")
+    host.disturb("r", fault)
+    host.advance(60)
+    assert host.status("r")["message"] == BASE_TEXT
+    assert host.texts("r") == [BASE_TEXT]
+
+
+def test_a_text_that_met_an_edit_is_written_if_it_is_still_true(host: Host) -> None:
+    host.run("r")
+    host.observe()
+    host.work()
+    host.watches.hold(RUNS)
+    host.change("r", metadata={"labels": {"a": "b"}})
+    host.settle()
+    assert host.status("r")["message"] == BASE_TEXT
+
+
+def test_a_text_that_changed_back_while_another_was_under_way_is_corrected(host: Host) -> None:
+    """It waits for A, then B is under way, then it waits for A again: A has to stand there in the end."""
+    host.workspace("ws", phase="Pending", bound_pod=None)
+    host.pod("py-0", runs=4)
+    host.run("r", workspace="ws")
+    host.settle()
+    first = host.status("r")["message"]
+    host.disturb("r", hold_request)
+    host.workspace("ws", phase="Lost", bound_pod=None)
+    host.settle()
+    host.workspace("ws", phase="Pending", bound_pod=None)
+    host.settle()
+    host.release("r")
+    host.settle()
+    assert host.status("r")["message"] == first

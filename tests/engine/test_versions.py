@@ -1,0 +1,111 @@
+"""Nothing older than what was seen changes state; versions are ordered as integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kruntimes_core.engine import events
+from kruntimes_core.testing import pod_object
+from kruntimes_core.testing.builders import NAMESPACE
+from kruntimes_core.testing.harness import RUNS, ApiServer, Host
+
+
+def pod_event(host: Host, **fields: object) -> events.PodObserved:
+    observation = host.server.decoder.pod(pod_object(**fields))  # type: ignore[arg-type]
+    assert observation is not None
+    return events.PodObserved(observation)
+
+
+def test_an_older_observation_of_a_pod_changes_nothing(host: Host) -> None:
+    host.tell(pod_event(host, version="100", ready=False))
+    host.tell(pod_event(host, version="99", ready=True))
+    assert not host.pods()["py-0"].available
+    host.tell(pod_event(host, version="101", ready=True))
+    assert host.pods()["py-0"].available
+
+
+def test_versions_are_ordered_as_numbers_not_as_texts(host: Host) -> None:
+    host.tell(pod_event(host, version="9", ready=False))
+    host.tell(pod_event(host, version="10", ready=True))
+    assert host.pods()["py-0"].available
+
+
+def test_the_late_deletion_of_a_former_pod_does_not_touch_its_successor(host: Host) -> None:
+    host.tell(pod_event(host, uid="P0", version="5"))
+    host.tell(pod_event(host, uid="P0b", version="9"))
+    host.tell(events.PodGone(namespace=NAMESPACE, name="py-0", uid="P0", version="8"))
+    assert host.pods()["py-0"].uid == "P0b"
+
+
+def test_a_pod_that_a_list_does_not_have_is_gone_unless_it_is_newer_than_the_list(host: Host) -> None:
+    host.tell(pod_event(host, name="old", version="5"))
+    host.tell(pod_event(host, name="new", version="50"))
+    host.tell(events.PodsListed(observations=(), version="20"))
+    assert "old" not in host.pods()
+    assert host.pods()["new"].name == "new"
+
+
+def test_the_list_of_one_namespace_says_nothing_of_another(host: Host) -> None:
+    host.tell(pod_event(host, namespace="team-b", version="5"))
+    host.tell(events.PodsListed(observations=(), version="20", namespace=NAMESPACE))
+    assert "py-0" in host.pods("team-b")
+
+
+def test_an_older_observation_of_a_run_changes_nothing(host: Host) -> None:
+    """A list or a read of an older state (C9): the Run that was seen running does not queue again."""
+    host.pod("py-0", runs=1)
+    host.run("r1")
+    host.run("r2")
+    before = host.server.list(RUNS)
+    host.settle()
+    assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
+    cycles = host.cycles
+    host.relist(RUNS, listing=before)
+    host.settle()
+    host.advance(25)
+    assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
+    assert host.cycles == cycles
+
+
+def test_a_list_from_before_the_answer_to_an_own_bind_does_not_undo_it(host: Host) -> None:
+    host.pod("py-0", runs=1)
+    host.run("r1")
+    host.observe()
+    before = host.server.list(RUNS)
+    host.watches.hold(RUNS)
+    host.settle()
+    host.relist(RUNS, listing=before)
+    host.run("r2")
+    host.watches.resume(RUNS)
+    host.settle()
+    assert host.server.invariants.binds == {("uid-r1", 1): 1}
+    assert host.pod_of("r2") is None
+
+
+def test_versions_without_an_order_lead_to_reads_and_to_the_same_placements(
+    make_host: Callable[..., Host],
+) -> None:
+    host = make_host(server=ApiServer(spell=lambda number: f"v{number:x}q"))
+    host.pod("py-0", runs=1)
+    host.run("r1")
+    host.run("r2")
+    host.advance(5)
+    assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
+    host.change("r2", metadata={"labels": {"app": "a"}})
+    host.end("r1")
+    host.advance(5)
+    assert host.pod_of("r2") == "py-0"
+
+
+def test_versions_without_an_order_do_not_end_a_reservation_before_its_echo(
+    make_host: Callable[..., Host],
+) -> None:
+    """What stands there is the version that the bind replaced; being different makes it no newer."""
+    host = make_host(server=ApiServer(spell=lambda number: f"v{number:x}q"))
+    host.pod("py-0", runs=1)
+    host.run("r1")
+    host.run("r2")
+    host.observe()
+    host.watches.hold(RUNS)
+    host.settle()
+    assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
