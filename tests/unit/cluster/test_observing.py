@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
@@ -61,6 +63,20 @@ def series(metrics: Metrics) -> int:
 @pytest.mark.parametrize("name", CONTRACT)
 def test_every_name_of_the_contract_is_there_from_the_beginning(profiles: Profiles, name: str) -> None:
     assert name in Metrics(Tally(), profiles).exposition().decode()
+
+
+def test_the_reference_names_all_metrics_of_a_host(profiles: Profiles) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "metrics.md").read_text()
+
+    async def scene(site: Site) -> None:
+        site.start()
+        await site.passes(1)
+        shown = site.host.metrics.exposition().decode()
+        families = re.findall(r"^# TYPE (\S+) (?:counter|gauge|histogram)$", shown, re.MULTILINE)
+        families = [name for name in families if not name.endswith("_created")]
+        assert sorted(set(re.findall(r"`(kruntimes_scheduler_\w+)`", page))) == sorted(families)
+
+    play(profiles, scene)
 
 
 def test_two_hosts_in_one_process_share_no_number(profiles: Profiles) -> None:
