@@ -33,8 +33,8 @@ def default_path(port: int, environment: Mapping[str, str]) -> Path:
     can make a client run programs.
     """
     runtime, cache = environment.get("XDG_RUNTIME_DIR"), environment.get("XDG_CACHE_HOME")
-    base = Path(runtime) if runtime else (Path(cache) if cache else Path.home() / ".cache") / "kruntimes"
-    return base / f"dev-{port}.kubeconfig"
+    base = Path(runtime or cache or Path.home() / ".cache")
+    return base / "kruntimes" / f"dev-{port}.kubeconfig"
 
 
 @contextmanager

@@ -79,4 +79,28 @@ def _alive(pod: Object, now: datetime) -> Request:
         since = standing["lastTransitionTime"] if standing.get("status") == "True" else moment
         conditions.append({**standing, "type": kind, "status": "True", "lastTransitionTime": since})
     conditions[-1]["lastProbeTime"] = moment
-    return patch_status(PODS, pod, {"phase": "Running", "conditions": conditions})
+    status = pod.get("status", {})
+    containers = status.get("containerStatuses") or [
+        _running(container, moment) for container in pod["spec"]["containers"]
+    ]
+    return patch_status(
+        PODS,
+        pod,
+        {
+            "phase": "Running",
+            "startTime": status.get("startTime", moment),
+            "conditions": conditions,
+            "containerStatuses": containers,
+        },
+    )
+
+
+def _running(container: Object, moment: str) -> Object:
+    return {
+        "name": container["name"],
+        "image": container["image"],
+        "imageID": "",
+        "ready": True,
+        "restartCount": 0,
+        "state": {"running": {"startedAt": moment}},
+    }

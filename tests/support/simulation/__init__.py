@@ -1,0 +1,1 @@
+"""The embedded API server without a network, and simulated Runtimes on it in virtual time."""

@@ -1,0 +1,68 @@
+"""The kubeconfig is there while the cluster is, and overwrites nobody's file."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kruntimes_core.lab.dev.kubeconfig import default_path, kubeconfig
+from kruntimes_core.model.errors import InputError
+
+URL = "http://127.0.0.1:4711"
+
+
+def test_it_leads_to_the_server_and_goes_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "config"
+    with kubeconfig(path, URL):
+        config = yaml.safe_load(path.read_text())
+        assert config["clusters"][0]["cluster"]["server"] == URL
+        assert config["current-context"] == config["contexts"][0]["name"]
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_file_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text("apiVersion: v1\nkind: Config\n")
+    with pytest.raises(InputError, match="config holds something else: remove it, or choose"):
+        kubeconfig(path, URL).__enter__()
+    assert path.read_text() == "apiVersion: v1\nkind: Config\n"
+
+
+def test_one_that_was_left_behind_is_replaced(tmp_path: Path) -> None:
+    path, former = tmp_path / "config", tmp_path / "former"
+    with kubeconfig(former, "http://127.0.0.1:1"):
+        path.write_bytes(former.read_bytes())
+    with kubeconfig(path, URL):
+        assert URL in path.read_text()
+
+
+def test_one_that_another_cluster_wrote_meanwhile_stays(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    with kubeconfig(path, URL):
+        other = kubeconfig(path, "http://127.0.0.1:1")
+        other.__enter__()
+    assert "http://127.0.0.1:1" in path.read_text()
+    other.__exit__(None, None, None)
+    assert not path.exists()
+
+
+def test_a_place_that_cannot_be_written_to_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"cannot write the kubeconfig .*: choose another --kubeconfig-out"):
+        kubeconfig(tmp_path / "file" / "config", URL).__enter__()
+
+
+@pytest.mark.parametrize(
+    ("environment", "folder"),
+    [
+        ({"XDG_RUNTIME_DIR": "/run/user/1", "XDG_CACHE_HOME": "/c"}, Path("/run/user/1")),
+        ({"XDG_CACHE_HOME": "/c"}, Path("/c")),
+        ({"XDG_RUNTIME_DIR": ""}, Path.home() / ".cache"),
+    ],
+)
+def test_the_default_place_is_the_users_own(environment: dict[str, str], folder: Path) -> None:
+    assert default_path(7, environment) == folder / "kruntimes" / "dev-7.kubeconfig"
