@@ -9,7 +9,7 @@ from kruntimes_core.engine.binding.assumption import Assumption
 from kruntimes_core.engine.binding.requests import PendingBind
 from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.runs import RunEntry, Stage
-from kruntimes_core.engine.tally import WakeSource
+from kruntimes_core.engine.tally import Result, WakeSource
 from kruntimes_core.engine.versions import newer, newer_than_list, number, older
 from kruntimes_core.model.run import Phase, RunObservation
 
@@ -102,7 +102,11 @@ class Intake:
         entry.failures = 0
         core.waiting.source = WakeSource.TARGET
         if assumption is not None:
-            core.reservations.end(entry, bound=_is_ours(assumption, seen))
+            ours = _is_ours(assumption, seen)
+            if ours and not assumption.bound_version:
+                # Seen before its answer, or instead of it: a lost answer must not be a lost count.
+                core.tally.syncs[Result.SCHEDULED] += 1
+            core.reservations.end(entry, bound=ours)
         core.reservations.claim(entry)
 
     def _idle(self, entry: RunEntry, source: WakeSource) -> None:

@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 
 from kruntimes_core.engine.binding.requests import InDoubt, Read
+from kruntimes_core.engine.tally import Result
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import (
     PODS,
     RUNS,
     Host,
+    answer_late,
+    apply,
     hold_request,
     land_late,
     lose_answer,
@@ -52,6 +55,16 @@ def test_a_bind_that_was_applied_and_not_answered_is_found_by_a_read(
     host.end("r1")
     host.settle()
     assert host.pod_of("r2") == "py-0"
+
+
+@pytest.mark.parametrize("fault", [apply, lose_answer, answer_late(3), land_late(3), refuse(409)])
+def test_each_bind_is_counted_once_however_it_became_known(host: Host, fault: Any) -> None:
+    host.pod("py-0", runs=1)
+    host.run("r1")
+    host.disturb("r1", fault)
+    host.advance(60)
+    assert host.pod_of("r1") == "py-0"
+    assert host.engine.tally.syncs[Result.SCHEDULED] == 1
 
 
 def test_while_in_doubt_nothing_is_freed(contested: Host) -> None:

@@ -71,11 +71,10 @@ class Binder:
 
     def _bound(self, entry: RunEntry, assumption: Assumption, answer: Applied) -> None:
         """Bound. The reservation stays until the assignment is observed."""
-        core = self._core
-        core.tally.syncs[Result.SCHEDULED] += 1
         entry.failures = 0
         if entry.assumption is not assumption:
             return
+        self._core.tally.syncs[Result.SCHEDULED] += 1
         assumption.bound_version = answer.version
         assumption.doubtful = False
         self._intake.bound(entry, answer.version)
