@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Protocol, Self, TextIO
 
 import click
 
-from kruntimes_core.cli.output.text import printable
 from kruntimes_core.lab.dev.overview import Overview
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _KEPT_NOTICES = 3
+_SILENT_LOOKS = 4
+"""Looks of `Lines` between two lines at least."""
 
 
 class Display(Protocol):
@@ -91,13 +92,15 @@ class LivePicture:
 class Lines:
     """A line now and then, if something happened."""
 
-    seconds = 5.0
+    # Often, because a reader that went away is only found by looking.
+    seconds = 1.0
     stays = False
 
     def __init__(self, out: TextIO, errors: TextIO) -> None:
         self.notices = errors
         self._out = out
         self._said = ""
+        self._silent_for = _SILENT_LOOKS
 
     def __enter__(self) -> Self:
         return self
@@ -109,11 +112,12 @@ class Lines:
 
     def show(self, overview: Overview) -> None:
         """Say where the Runs stand."""
+        self._silent_for += 1
         phases = ", ".join(f"{number} {phase}" for phase, number in overview.phases)
         said = f"{overview.placements} placed: {phases}" if phases else ""
-        if said != self._said:
-            self._said = said
-            click.echo(printable(said), file=self._out)
+        if said != self._said and self._silent_for > _SILENT_LOOKS:
+            self._said, self._silent_for = said, 0
+            click.echo(said, file=self._out)
         elif _is_abandoned(self._out):
             raise BrokenPipeError
 

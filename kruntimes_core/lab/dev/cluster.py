@@ -102,11 +102,14 @@ async def dev_cluster(
     settings: DevSettings, profiles: Profiles, engine: Settings, clock: Clock, log: Log
 ) -> AsyncIterator[DevCluster]:
     """Serve a cluster with its Runtimes. Raises `InputError` for a port that cannot be had."""
-    server = EmbeddedServer(port=settings.port)
+    server, book = EmbeddedServer(port=settings.port), Book(clock)
+    server.api.observers.append(book.note)
     random = Random(settings.behaviour.seed)  # noqa: S311 - for jitter
-    async with _listening(server), _transport(server) as of_host, _transport(server) as of_pods:
-        book = Book(clock)
-        server.api.observers.append(book.note)
+    async with (
+        _listening(server, settings.port),
+        _transport(server) as of_host,
+        _transport(server) as of_pods,
+    ):
         host = Host(
             profiles=profiles,
             settings=engine,
@@ -121,19 +124,24 @@ async def dev_cluster(
         runtimes = SimulatedRuntimes(
             behaviour=settings.behaviour, transport=of_pods, clock=clock, random=random, log=log
         )
-        for name in settings.runtimes:
-            body = manifests.runtime(name, settings.pods, settings.capacity)
-            server.api.create(server.api.resources.named("runtimes"), manifests.NAMESPACE, body)
+        _create_runtimes(server, settings)
         yield DevCluster(server, host, runtimes, book)
 
 
+def _create_runtimes(server: EmbeddedServer, settings: DevSettings) -> None:
+    resource = server.api.resources.named("runtimes")
+    for name in settings.runtimes:
+        body = manifests.runtime(name, settings.pods, settings.capacity)
+        server.api.create(resource, manifests.NAMESPACE, body)
+
+
 @asynccontextmanager
-async def _listening(server: EmbeddedServer) -> AsyncIterator[None]:
+async def _listening(server: EmbeddedServer, port: int) -> AsyncIterator[None]:
     try:
         await server.__aenter__()
     except OSError as error:
         why = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
-        raise InputError(f"cannot listen on 127.0.0.1: {why}: choose another --port") from error
+        raise InputError(f"cannot listen on 127.0.0.1:{port}: {why}: choose another --port") from error
     try:
         yield
     finally:

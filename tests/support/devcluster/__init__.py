@@ -1,0 +1,1 @@
+"""`kruntimes dev` as its own process."""

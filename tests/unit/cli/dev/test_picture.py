@@ -1,0 +1,106 @@
+"""The picture of a development cluster fits, whatever the room, and shows foreign text as text."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+from fractions import Fraction
+
+import pytest
+from rich.console import Console
+
+from kruntimes_core.cli.dev.picture import Picture
+from kruntimes_core.lab.dev.overview import Load, Overview, PodLoad, Told
+
+AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+def pods(number: int) -> tuple[PodLoad, ...]:
+    return tuple(
+        PodLoad(f"py-{index}", "py", (Load("runs", index % 5, 4), Load("cpu", 3, Fraction(15, 2))), None)
+        for index in range(number)
+    )
+
+
+def overview(number: int = 3, decisions: int = 4) -> Overview:
+    told = tuple(
+        Told(AT, f"run-{place}", f"py-{place}" if place % 2 else None, "" if place % 2 else "waiting" * 18)
+        for place in range(decisions)
+    )
+    phases = (("Pending", 3), ("Running", 11), ("Succeeded", 108), ("Failed", 2))
+    return Overview(phases=phases, pods=pods(number), decisions=told, placements=123, rate=2.1)
+
+
+def drawn(seen: Overview, width: int = 80, height: int = 40) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, height=height, force_terminal=True, color_system=None)
+    with console.capture() as captured:
+        console.print(Picture(seen))
+    return [line.rstrip() for line in captured.get().splitlines()]
+
+
+def test_at_eighty_columns_it_is_this() -> None:
+    seen = overview(decisions=2)
+    time = f"{AT.astimezone():%H:%M:%S}"
+    assert (
+        drawn(seen, height=20)
+        == [
+            "3 Pending   11 Running   108 Succeeded   2 Failed   123 placed, 2.1/s",
+            "",
+            "POD    RUNS                   CPU",
+            "py-0   ░░░░░░░░░░░░░░░░ 0/4   ███████░░░░░░░░░ 3/7.5",
+            "py-1   ████░░░░░░░░░░░░ 1/4   ███████░░░░░░░░░ 3/7.5",
+            "py-2   ████████░░░░░░░░ 2/4   ███████░░░░░░░░░ 3/7.5",
+            "",
+            "LATEST DECISIONS",
+            f"{time}  run-0  waitingwaitingwaitingwaitingwaitingwaitingwaitingwaitingwaitin…",
+            f"{time}  run-1  → py-1",
+        ]
+        + [""] * 6
+    )
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 109, 110, 200])
+@pytest.mark.parametrize("number", [0, 1, 9, 100])
+def test_no_line_is_wider_and_there_are_no_more_lines_than_there_is_room(width: int, number: int) -> None:
+    for height in (16, 24, 50):
+        lines = drawn(overview(number, 20), width, height)
+        assert max(map(len, lines)) <= width
+        if width >= 60:
+            assert len(lines) < height
+
+
+def test_the_height_does_not_change_with_what_is_decided() -> None:
+    assert len({len(drawn(overview(3, decisions))) for decisions in range(12)}) == 1
+    assert len({len(drawn(overview(3, decisions), 200)) for decisions in range(12)}) == 1
+
+
+def test_pods_beyond_the_room_are_counted() -> None:
+    lines = drawn(overview(100), height=24)
+    shown = [line for line in lines if line.startswith("py-")]
+    assert f"and {100 - len(shown)} more" in lines
+
+
+def test_a_pod_that_takes_no_runs_says_why() -> None:
+    down = PodLoad("py-0", "py", (Load("runs", 1, 4),), "HeartbeatStale")
+    seen = Overview(phases=(), pods=(down,), decisions=(), placements=0, rate=0.0)
+    assert any(line.split() == ["py-0", "HeartbeatStale"] for line in drawn(seen))
+
+
+def test_a_load_is_never_shown_as_idle_and_overload_not_beyond_the_bar() -> None:
+    loads = (Load("runs", 1, 1000), Load("cpu", 30, 10))
+    seen = Overview(phases=(), pods=(PodLoad("p", "p", loads, None),), decisions=(), placements=0, rate=0.0)
+    (line,) = (line for line in drawn(seen) if line.startswith("p "))
+    assert line.split() == ["p", "█" + "░" * 15, "1/1000", "█" * 16, "30/10"]
+
+
+def test_what_others_wrote_moves_no_cursor() -> None:
+    told = (Told(AT, "run\x1b[2J", None, "waiting\nfor \u202eit"),)
+    seen = Overview(phases=(), pods=(), decisions=told, placements=0, rate=0.0)
+    text = "\n".join(drawn(seen))
+    assert r"run\x1b[2J" in text
+    assert r"waiting\nfor \u202eit" in text
+
+
+def test_an_empty_cluster_says_what_to_do() -> None:
+    seen = Overview(phases=(), pods=pods(1), decisions=(), placements=0, rate=0.0)
+    assert drawn(seen)[0] == "no Runs yet: create some with kubectl"
