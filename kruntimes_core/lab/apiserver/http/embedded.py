@@ -71,7 +71,7 @@ class EmbeddedServer:
     ) -> None:
         """End all watches and close all connections."""
         if self._handler is not None:
-            await self._handler.stop()
+            await self._handler.stop(_GOODBYE_SECONDS)
         if self._runner is not None:
             await self._runner.cleanup()
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import NoReturn
+import contextlib
+from collections.abc import Coroutine, Sequence
+from typing import Any, NoReturn
 
 from aiohttp import web
 
 from kruntimes_core.lab.apiserver.access import Access
 from kruntimes_core.lab.apiserver.faults.faults import Faults, When
 from kruntimes_core.lab.apiserver.faults.log import Logged
+from kruntimes_core.lab.apiserver.faults.scope import Scope
 from kruntimes_core.lab.apiserver.http.about import NOT_FOUND, about
 from kruntimes_core.lab.apiserver.http.answers import Sent, sent_error, sent_text
 from kruntimes_core.lab.apiserver.http.serving import renderer_of, serve
@@ -38,9 +40,14 @@ class Handler:
         self._access = access
         self._bookmark_seconds = bookmark_seconds
         self._working: set[asyncio.Task[Sent]] = set()
+        self._telling: set[asyncio.Task[None]] = set()
 
-    async def stop(self) -> None:
-        """Give up what is still held somewhere."""
+    async def stop(self, patience_seconds: float) -> None:
+        """End the watches, and give up what is still held somewhere."""
+        for watch in self._faults.watches.of(Scope()):
+            watch.end()
+        if self._telling:
+            await asyncio.wait(self._telling, timeout=patience_seconds)
         for task in tuple(self._working):
             task.cancel()
         await asyncio.gather(*self._working, return_exceptions=True)
@@ -128,14 +135,25 @@ class Handler:
             await self._be_silent(request)
             await response.write(lines)
 
-        try:
+        async def tell() -> None:
             await teller.tell(send)
             await self._be_silent(request)
             await response.write_eof()
-        except ConnectionError:
-            # The client is gone: there is nobody to tell.
-            pass
+
+        # The client may be gone: then there is nobody to tell.
+        with contextlib.suppress(ConnectionError):
+            await self._as_task(tell())
         return response
+
+    async def _as_task(self, telling: Coroutine[Any, Any, None]) -> None:
+        """Do it as a task that `stop` can wait for; it ends with the handler at the latest."""
+        task = asyncio.ensure_future(telling)
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+        try:
+            await task
+        finally:
+            task.cancel()
 
     async def _be_silent(self, request: web.BaseRequest) -> None:
         """On a connection that a fault has silenced: wait until the client gives up."""
@@ -169,9 +187,11 @@ async def _read(request: web.BaseRequest) -> bytes:
     size = 0
     while part := await request.content.readany():
         size += len(part)
-        if size > _MAX_BODY_BYTES:
-            raise too_large_body(_MAX_BODY_BYTES)
-        parts.append(part)
+        # What is too much is read to its end all the same, or the client would not read the answer.
+        if size <= _MAX_BODY_BYTES:
+            parts.append(part)
+    if size > _MAX_BODY_BYTES:
+        raise too_large_body(_MAX_BODY_BYTES)
     return b"".join(parts)
 
 

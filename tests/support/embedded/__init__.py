@@ -1,0 +1,1 @@
+"""An embedded API server for tests: deterministic, and with a small client over HTTP."""

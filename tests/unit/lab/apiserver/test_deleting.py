@@ -1,0 +1,211 @@
+"""Deleting: at once, with finalizers, with grace, under preconditions, by collection, and namespaces."""
+
+from __future__ import annotations
+
+import pytest
+from embedded.api import Clock, Site, new_api, refusal, told
+from embedded.bodies import namespace_body, pod_body, run_body
+
+from kruntimes_core.lab.apiserver.requests import DeleteOptions, ListOptions
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def runs(clock: Clock) -> Site:
+    return Site(new_api(clock), "runs")
+
+
+@pytest.fixture
+def pods(runs: Site) -> Site:
+    return Site(runs.api, "pods")
+
+
+def test_a_run_goes_at_once_and_is_answered_with_a_status(runs: Site) -> None:
+    uid = runs.create(run_body())["metadata"]["uid"]
+    watch = runs.watch(resource_version=str(runs.api.store.version))
+    answer = runs.delete("r1")
+    assert (answer.code, answer.object["status"]) == (200, "Success")
+    assert answer.object["details"] == {"name": "r1", "group": "kruntimes.io", "kind": "runs", "uid": uid}
+    assert told(watch) == [("DELETED", "r1")]
+    assert refusal(lambda: runs.get("r1")).code == 404
+    assert refusal(lambda: runs.delete("r1")).code == 404
+
+
+def test_a_deletion_is_told_with_a_version_of_its_own(runs: Site) -> None:
+    created = runs.create(run_body())
+    watch = runs.watch(resource_version=created["metadata"]["resourceVersion"])
+    runs.delete("r1")
+    (event,) = watch.pending()
+    assert event.stored.object["spec"] == created["spec"]
+    assert int(event.stored.object["metadata"]["resourceVersion"]) > int(
+        created["metadata"]["resourceVersion"]
+    )
+
+
+def test_a_finalizer_holds_an_object_until_it_is_taken_away(runs: Site) -> None:
+    runs.create(run_body(finalizers=["x.io/y"]))
+    watch = runs.watch(resource_version=str(runs.api.store.version))
+    marked = runs.delete("r1").object
+    assert marked["metadata"]["deletionTimestamp"] == "2026-01-02T03:04:05Z"
+    assert marked["metadata"]["deletionGracePeriodSeconds"] == 0
+    assert marked["metadata"]["generation"] == 2
+    assert runs.delete("r1").object == marked
+    assert runs.merge("r1", {"status": {"message": "bye"}}, "status")["status"]["message"] == "bye"
+    gone = runs.merge("r1", {"metadata": {"finalizers": None}})
+    assert "finalizers" not in gone["metadata"]
+    assert refusal(lambda: runs.get("r1")).code == 404
+    assert told(watch) == [("MODIFIED", "r1"), ("MODIFIED", "r1"), ("DELETED", "r1")]
+
+
+def test_no_finalizer_is_added_to_what_is_being_deleted(runs: Site) -> None:
+    runs.create(run_body(finalizers=["x.io/y"]))
+    runs.delete("r1")
+    error = refusal(lambda: runs.merge("r1", {"metadata": {"finalizers": ["x.io/y", "x.io/z"]}}))
+    assert error.code == 422
+    assert 'found new finalizers []string{"x.io/z"}' in error.message
+
+
+def test_a_deletion_timestamp_cannot_be_taken_back(runs: Site) -> None:
+    runs.create(run_body(finalizers=["x.io/y"]))
+    runs.delete("r1")
+    after = runs.merge("r1", {"metadata": {"deletionTimestamp": None, "labels": {"a": "b"}}})
+    assert after["metadata"]["deletionTimestamp"] == "2026-01-02T03:04:05Z"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"uid": "u-other"}, "the UID in the precondition (u-other) does not match the UID in record"),
+        ({"resource_version": "1"}, "the ResourceVersion in the precondition (1) does not match"),
+    ],
+)
+def test_preconditions_hold_a_deletion_back(runs: Site, options: dict[str, str], said: str) -> None:
+    runs.create(run_body())
+    error = refusal(lambda: runs.delete("r1", **options))
+    assert (error.code, error.reason) == (409, "Conflict")
+    assert error.message.startswith('Operation cannot be fulfilled on Run.kruntimes.io "r1": ' + said)
+    assert runs.names() == ["r1"]
+
+
+def test_preconditions_that_hold_let_it_go(runs: Site) -> None:
+    metadata = runs.create(run_body())["metadata"]
+    runs.delete("r1", uid=metadata["uid"], resource_version=metadata["resourceVersion"])
+    assert runs.names() == []
+
+
+def test_a_pod_without_a_node_goes_at_once_in_two_steps(pods: Site) -> None:
+    pods.create(pod_body())
+    watch = pods.watch(resource_version=str(pods.api.store.version))
+    gone = pods.delete("py-0").object
+    assert gone["kind"] == "Pod"
+    assert gone["metadata"]["deletionGracePeriodSeconds"] == 0
+    assert told(watch) == [("MODIFIED", "py-0"), ("DELETED", "py-0")]
+
+
+def test_a_pod_on_a_node_waits_for_its_kubelet(pods: Site, clock: Clock) -> None:
+    pods.create(pod_body(spec={"nodeName": "n1"}))
+    marked = pods.delete("py-0").object["metadata"]
+    assert (marked["deletionTimestamp"], marked["deletionGracePeriodSeconds"]) == ("2026-01-02T03:04:35Z", 30)
+    clock.move(1)
+    assert pods.delete("py-0", grace_period_seconds=50).object["metadata"] == marked
+    sooner = pods.delete("py-0", grace_period_seconds=5).object["metadata"]
+    assert (sooner["deletionTimestamp"], sooner["deletionGracePeriodSeconds"]) == ("2026-01-02T03:04:10Z", 5)
+    pods.delete("py-0", grace_period_seconds=0)
+    assert refusal(lambda: pods.get("py-0")).code == 404
+
+
+def test_a_pod_that_has_ended_needs_no_grace(pods: Site) -> None:
+    pods.create(pod_body(spec={"nodeName": "n1"}))
+    pods.merge("py-0", {"status": {"phase": "Succeeded"}}, "status")
+    pods.delete("py-0")
+    assert pods.names() == []
+
+
+def test_foreground_deletion_waits_for_the_garbage_collector(runs: Site) -> None:
+    runs.create(run_body())
+    marked = runs.delete("r1", propagation_policy="Foreground").object
+    assert marked["metadata"]["finalizers"] == ["foregroundDeletion"]
+    assert runs.names() == ["r1"]
+
+
+def test_with_controllers_nothing_waits_for_them() -> None:
+    api = new_api(controllers=True)
+    runs = Site(api, "runs")
+    runs.create(run_body())
+    runs.delete("r1", propagation_policy="Foreground")
+    assert runs.names() == []
+    runs.create(run_body("r2", finalizers=["x.io/y"]))
+    namespaces = Site(api, "namespaces")
+    watch = runs.watch(resource_version=str(api.store.version))
+    assert namespaces.delete("team-a").object["status"]["phase"] == "Terminating"
+    assert told(watch) == [("DELETED", "r2")]
+    assert namespaces.names() == ["default", "kube-system"]
+
+
+def test_a_namespace_without_its_controller_stays_terminating() -> None:
+    api = new_api()
+    namespaces, runs = Site(api, "namespaces"), Site(api, "runs")
+    marked = namespaces.delete("team-a").object
+    assert marked["status"] == {"phase": "Terminating"}
+    assert marked["spec"] == {"finalizers": ["kubernetes"]}
+    assert "deletionGracePeriodSeconds" not in marked["metadata"]
+    assert namespaces.delete("team-a").object == marked
+    error = refusal(lambda: runs.create(run_body()))
+    assert (error.code, error.reason) == (403, "Forbidden")
+    assert error.message == (
+        'runs.kruntimes.io "r1" is forbidden: '
+        "unable to create new content in namespace team-a because it is being terminated"
+    )
+    assert error.details is not None
+    assert error.details["causes"][0]["reason"] == "NamespaceTerminating"
+
+
+@pytest.mark.parametrize("name", ["default", "kube-system"])
+def test_some_namespaces_cannot_be_deleted(name: str) -> None:
+    error = refusal(lambda: Site(new_api(), "namespaces").delete(name))
+    assert (error.code, error.message) == (
+        403,
+        f'namespaces "{name}" is forbidden: this namespace may not be deleted',
+    )
+
+
+def test_a_collection_is_deleted_by_selector(runs: Site) -> None:
+    for name, app in (("a", "web"), ("b", "db"), ("c", "web")):
+        runs.create(run_body(name, labels={"app": app}))
+    found = runs.api.delete_collection(runs.resource, "team-a", ListOptions(label_selector="app=web"))
+    assert [stored.object["metadata"]["name"] for stored in found.items] == ["a", "c"]
+    assert runs.names() == ["b"]
+
+
+def test_a_collection_is_deleted_in_its_namespace_only(runs: Site) -> None:
+    Site(runs.api, "namespaces").create(namespace_body("other"))
+    runs.create(run_body("a"))
+    runs.api.create(runs.resource, "other", run_body("a"))
+    runs.api.delete_collection(runs.resource, "other", ListOptions())
+    assert runs.names() == ["a"]
+
+
+def test_what_has_no_such_verb_refuses_it(runs: Site) -> None:
+    definitions = Site(runs.api, "customresourcedefinitions")
+    assert refusal(lambda: definitions.delete("runs.kruntimes.io")).code == 405
+    namespaces = Site(runs.api, "namespaces")
+    collect = runs.api.delete_collection
+    assert refusal(lambda: collect(namespaces.resource, None, ListOptions())).code == 405
+
+
+def test_the_body_of_a_deletion_is_read() -> None:
+    read = DeleteOptions.from_object(
+        {
+            "gracePeriodSeconds": 0,
+            "propagationPolicy": "Background",
+            "preconditions": {"uid": "u", "resourceVersion": "5"},
+        }
+    )
+    assert read == DeleteOptions(0, "Background", "u", "5")
+    assert DeleteOptions.from_object({"orphanDependents": True}).propagation_policy == "Orphan"
+    assert refusal(lambda: DeleteOptions.from_object({"propagationPolicy": "Sideways"})).code == 422
+    assert refusal(lambda: DeleteOptions.from_object({"dryRun": ["All"]})).code == 400

@@ -1,0 +1,138 @@
+"""Lists: order, selection, pages of one version, and versions that are out of reach."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from embedded.api import Site, causes, new_api, refusal
+from embedded.bodies import namespace_body, run_body
+
+from kruntimes_core.lab.apiserver.lists import Page, read_token, write_token
+from kruntimes_core.lab.apiserver.requests import ListOptions
+
+
+@pytest.fixture
+def runs() -> Site:
+    site = Site(new_api(), "runs")
+    for number in (3, 1, 4, 0, 2):
+        site.create(run_body(f"r{number}", labels={"app": "odd" if number % 2 else "even"}))
+    return site
+
+
+def page(runs: Site, namespace: str | None = "team-a", **options: Any) -> Page:
+    return runs.api.page(runs.resource, namespace, ListOptions(**options))
+
+
+def names(found: Page) -> list[str]:
+    return [str(stored.object["metadata"]["name"]) for stored in found.items]
+
+
+def test_a_list_is_in_the_order_of_the_keys(runs: Site) -> None:
+    found = page(runs)
+    assert names(found) == ["r0", "r1", "r2", "r3", "r4"]
+    assert (found.version, found.continue_token, found.remaining) == (runs.api.store.version, "", None)
+
+
+def test_a_list_of_all_namespaces_is_in_the_order_of_the_paths(runs: Site) -> None:
+    for namespace in ("team", "team-b"):
+        Site(runs.api, "namespaces").create(namespace_body(namespace))
+        runs.api.create(runs.resource, namespace, run_body("x"))
+    keys = [stored.object["metadata"]["namespace"] for stored in page(runs, None).items]
+    assert keys == ["team-a"] * 5 + ["team-b", "team"]
+
+
+def test_a_list_of_a_namespace_that_is_not_there_is_empty(runs: Site) -> None:
+    assert names(page(runs, "nowhere")) == []
+
+
+def test_pages_show_one_version_whatever_happens_meanwhile(runs: Site) -> None:
+    first = page(runs, limit=2)
+    assert (names(first), first.remaining) == (["r0", "r1"], 3)
+    runs.delete("r2")
+    runs.create(run_body("r25"))
+    runs.merge("r3", {"metadata": {"labels": {"new": "1"}}})
+    second = page(runs, limit=2, continue_token=first.continue_token)
+    assert (names(second), second.version) == (["r2", "r3"], first.version)
+    assert "new" not in second.items[1].object["metadata"]["labels"]
+    third = page(runs, limit=2, continue_token=second.continue_token)
+    assert (names(third), third.continue_token) == (["r4"], "")
+    assert names(page(runs)) == ["r0", "r1", "r25", "r3", "r4"]
+
+
+def test_a_selected_page_does_not_say_how_many_remain(runs: Site) -> None:
+    found = page(runs, limit=1, label_selector="app=odd")
+    assert (names(found), found.remaining) == (["r1"], None)
+    assert found.continue_token
+    rest = page(runs, limit=5, label_selector="app=odd", continue_token=found.continue_token)
+    assert names(rest) == ["r3"]
+
+
+def test_a_token_whose_version_is_forgotten_offers_an_inconsistent_one(runs: Site) -> None:
+    first = page(runs, limit=2)
+    runs.delete("r3")
+    runs.api.store.forget()
+    error = refusal(lambda: page(runs, limit=2, continue_token=first.continue_token))
+    assert (error.code, error.reason) == (410, "Expired")
+    assert error.message.startswith("The provided continue parameter is too old")
+    rest = page(runs, continue_token=error.as_object()["metadata"]["continue"])
+    assert (names(rest), rest.version) == (["r2", "r4"], runs.api.store.version)
+
+
+def test_a_version_of_zero_is_answered_whole(runs: Site) -> None:
+    assert len(page(runs, resource_version="0", limit=1).items) == 5
+
+
+def test_an_exact_version_shows_the_past(runs: Site) -> None:
+    version = str(runs.api.store.version)
+    runs.delete("r0")
+    assert names(page(runs, resource_version=version, resource_version_match="Exact"))[0] == "r0"
+    found = page(runs, resource_version=version, resource_version_match="NotOlderThan")
+    assert names(found)[0] == "r1"
+    runs.api.store.forget()
+    error = refusal(lambda: page(runs, resource_version=version, resource_version_match="Exact"))
+    assert (error.code, error.message) == (410, "The resourceVersion for the provided list is too old.")
+
+
+def test_a_version_that_is_not_reached_times_out(runs: Site) -> None:
+    error = refusal(lambda: page(runs, resource_version="99999"))
+    assert (error.code, error.reason, error.retry_after_seconds) == (504, "Timeout", 1)
+    assert error.message == (f"Timeout: Too large resource version: 99999, current: {runs.api.store.version}")
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"resource_version": "abc"}, 400),
+        ({"continue_token": "abc"}, 400),
+        ({"continue_token": "e30"}, 400),
+        ({"continue_token": write_token(3, "a"), "resource_version": "3"}, 400),
+        ({"resource_version_match": "Exact"}, 422),
+        ({"resource_version_match": "Exact", "resource_version": "0"}, 422),
+        ({"resource_version_match": "Sometimes", "resource_version": "5"}, 422),
+        ({"resource_version_match": "Exact", "resource_version": "5", "continue_token": "x"}, 400),
+        ({"send_initial_events": True}, 422),
+        ({"label_selector": "a in"}, 400),
+        ({"field_selector": "status.phase=Pending"}, 400),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(runs: Site, options: dict[str, Any], code: int) -> None:
+    assert refusal(lambda: page(runs, **options)).code == code
+
+
+def test_what_is_wrong_with_options_is_a_cause(runs: Site) -> None:
+    error = refusal(lambda: page(runs, resource_version_match="Exact"))
+    assert causes(error) == {("resourceVersionMatch", "FieldValueForbidden")}
+    assert error.message.startswith('ListOptions.meta.k8s.io "" is invalid: ')
+
+
+def test_a_token_says_where_to_go_on() -> None:
+    assert read_token(write_token(12, "team-a/r1\0")) == (12, "team-a/r1\0")
+
+
+def test_the_history_is_bounded() -> None:
+    runs = Site(new_api(history_limit=10), "runs")
+    versions = [runs.create(run_body(f"r{number:02}"))["metadata"]["resourceVersion"] for number in range(40)]
+    assert len(page(runs, resource_version=versions[29], resource_version_match="Exact").items) == 30
+    error = refusal(lambda: page(runs, resource_version=versions[28], resource_version_match="Exact"))
+    assert error.code == 410

@@ -1,0 +1,185 @@
+"""The three forms of patches, by themselves."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kruntimes_core.lab.apiserver.patches import json_patch, merge, strategic
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "a", "b"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abcd"), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.sampled_from("abcd"), JSON, max_size=4)
+
+
+def difference(old: Any, new: Any) -> dict[str, Any]:
+    """A merge patch that makes `new` of `old`, where `new` has no nulls."""
+    patch: dict[str, Any] = {name: None for name in old if name not in new}
+    for name, value in new.items():
+        if isinstance(value, dict) and isinstance(old.get(name), dict):
+            patch[name] = difference(old[name], value)
+        elif name not in old or old[name] != value:
+            patch[name] = value
+    return patch
+
+
+def without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: without_nulls(below) for name, below in value.items() if below is not None}
+    return value
+
+
+@given(OBJECTS, OBJECTS)
+def test_a_merge_patch_of_the_difference_makes_the_new_object(old: Any, new: Any) -> None:
+    new = without_nulls(new)
+    before = deepcopy(old)
+    assert merge.merged(old, difference(old, new)) == new
+    assert old == before
+
+
+@pytest.mark.parametrize(
+    ("target", "patch", "after"),
+    [
+        ({"a": "b"}, {"a": "c"}, {"a": "c"}),
+        ({"a": "b"}, {"b": "c"}, {"a": "b", "b": "c"}),
+        ({"a": "b"}, {"a": None}, {}),
+        ({"a": ["b"]}, {"a": "c"}, {"a": "c"}),
+        ({"a": "c"}, {"a": ["b"]}, {"a": ["b"]}),
+        ({"a": {"b": "c"}}, {"a": {"b": "d", "c": None}}, {"a": {"b": "d"}}),
+        ({"a": [{"b": "c"}]}, {"a": [1]}, {"a": [1]}),
+        ({"a": "b"}, ["c"], ["c"]),
+        ({"e": None}, {"a": 1}, {"e": None, "a": 1}),
+        ([1, 2], {"a": "b", "c": None}, {"a": "b"}),
+        ({}, {"a": {"bb": {"ccc": None}}}, {"a": {"bb": {}}}),
+    ],
+)
+def test_the_examples_of_rfc_7386(target: Any, patch: Any, after: Any) -> None:
+    assert merge.merged(target, patch) == after
+
+
+@pytest.mark.parametrize(
+    ("operations", "after"),
+    [
+        ([{"op": "add", "path": "/b", "value": 1}], {"a": [1, 2], "b": 1}),
+        ([{"op": "add", "path": "/a/1", "value": 9}], {"a": [1, 9, 2]}),
+        ([{"op": "add", "path": "/a/-", "value": 9}], {"a": [1, 2, 9]}),
+        ([{"op": "add", "path": "/a/2", "value": 9}], {"a": [1, 2, 9]}),
+        ([{"op": "remove", "path": "/a/0"}], {"a": [2]}),
+        ([{"op": "replace", "path": "/a/0", "value": {"x": 1}}], {"a": [{"x": 1}, 2]}),
+        ([{"op": "replace", "path": "", "value": {"x": 1}}], {"x": 1}),
+        ([{"op": "move", "from": "/a/0", "path": "/b"}], {"a": [2], "b": 1}),
+        ([{"op": "copy", "from": "/a", "path": "/b"}], {"a": [1, 2], "b": [1, 2]}),
+        ([{"op": "add", "path": "/x~1y~0z", "value": 1}], {"a": [1, 2], "x/y~z": 1}),
+        ([{"op": "test", "path": "/nothing", "value": None}], {"a": [1, 2]}),
+    ],
+)
+def test_operations(operations: list[Any], after: Any) -> None:
+    target = {"a": [1, 2]}
+    assert json_patch.patched(target, operations) == after
+    assert target == {"a": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"op": "add", "path": "/a/3", "value": 9},
+        {"op": "add", "path": "/a/x", "value": 9},
+        {"op": "add", "path": "/b/c", "value": 9},
+        {"op": "add", "path": "b", "value": 9},
+        {"op": "add", "path": "/b"},
+        {"op": "add", "value": 9},
+        {"op": "replace", "path": "/a/2", "value": 9},
+        {"op": "replace", "path": "/b", "value": 9},
+        {"op": "remove", "path": "/a/2"},
+        {"op": "remove", "path": ""},
+        {"op": "remove", "path": "/a/0/x"},
+        {"op": "move", "from": "/b", "path": "/c"},
+        {"op": "test", "path": "/a/0", "value": 2},
+        {"op": "sing", "path": "/a"},
+        "add",
+    ],
+)
+def test_operations_that_cannot_be_done(operation: Any) -> None:
+    with pytest.raises(json_patch.CannotApply):
+        json_patch.patched({"a": [1, 2]}, [operation])
+
+
+POD: dict[str, Any] = {
+    "metadata": {"labels": {"a": "1"}, "finalizers": ["x"]},
+    "spec": {"containers": [{"name": "a", "image": "1"}, {"name": "b", "image": "1"}], "tolerations": [1]},
+    "status": {"conditions": [{"type": "Ready", "status": "True"}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("patch", "path", "after"),
+    [
+        (
+            {"spec": {"containers": [{"name": "b", "image": "2"}]}},
+            ("spec", "containers"),
+            [{"name": "a", "image": "1"}, {"name": "b", "image": "2"}],
+        ),
+        (
+            {"spec": {"containers": [{"name": "c"}]}},
+            ("spec", "containers"),
+            [{"name": "a", "image": "1"}, {"name": "b", "image": "1"}, {"name": "c"}],
+        ),
+        (
+            {"spec": {"containers": [{"name": "a", "$patch": "delete"}]}},
+            ("spec", "containers"),
+            [{"name": "b", "image": "1"}],
+        ),
+        (
+            {"spec": {"containers": [{"name": "c"}, {"$patch": "replace"}]}},
+            ("spec", "containers"),
+            [{"name": "c"}],
+        ),
+        (
+            {"spec": {"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}]}},
+            ("spec", "containers"),
+            [{"name": "b", "image": "1"}, {"name": "a", "image": "1"}],
+        ),
+        ({"spec": {"tolerations": [2]}}, ("spec", "tolerations"), [2]),
+        ({"metadata": {"labels": {"a": None, "b": "2"}}}, ("metadata", "labels"), {"b": "2"}),
+        ({"metadata": {"labels": {"$patch": "replace", "b": "2"}}}, ("metadata", "labels"), {"b": "2"}),
+        ({"metadata": {"finalizers": ["y", "x"]}}, ("metadata", "finalizers"), ["x", "y"]),
+        ({"metadata": {"$deleteFromPrimitiveList/finalizers": ["x"]}}, ("metadata", "finalizers"), []),
+        (
+            {"status": {"conditions": [{"type": "Ready", "status": "False"}, {"type": "B"}]}},
+            ("status", "conditions"),
+            [{"type": "Ready", "status": "False"}, {"type": "B"}],
+        ),
+        ({"spec": {"$retainKeys": ["tolerations"], "tolerations": [1]}}, ("spec",), {"tolerations": [1]}),
+    ],
+)
+def test_strategic_merge(patch: dict[str, Any], path: tuple[str, ...], after: Any) -> None:
+    before = deepcopy(POD)
+    found: Any = strategic.merged(POD, patch)
+    for name in path:
+        found = found[name]
+    assert found == after
+    assert before == POD
+
+
+def test_a_directive_can_delete_a_field() -> None:
+    assert "labels" not in strategic.merged(POD, {"metadata": {"labels": {"$patch": "delete"}}})["metadata"]
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        {"spec": {"containers": [{"image": "2"}]}},
+        {"spec": {"$patch": "sing"}},
+        {"spec": {"containers": ["a"]}},
+    ],
+)
+def test_what_is_no_strategic_merge_patch(patch: dict[str, Any]) -> None:
+    with pytest.raises(strategic.BadPatch):
+        strategic.merged(POD, patch)

@@ -1,0 +1,117 @@
+"""Label selectors and field selectors as texts."""
+
+from __future__ import annotations
+
+import pytest
+from embedded.api import Site, new_api, refusal
+from embedded.bodies import pod_body
+
+from kruntimes_core.lab.apiserver.selectors.fields import METADATA, FieldSelector
+from kruntimes_core.lab.apiserver.selectors.labels import LabelSelector
+
+LABELS = {"app": "web", "tier": "front", "n": "5", "empty": ""}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "app=web",
+        "app==web",
+        " app = web , tier = front ",
+        "app in (web,db)",
+        "app notin (db)",
+        "other notin (web)",
+        "app",
+        "!other",
+        "app!=db",
+        "other!=web",
+        "n>4",
+        "n gt 4",
+        "n<6",
+        "empty=",
+        "empty in ()",
+        "app.kubernetes.io/x!=y",
+    ],
+)
+def test_these_match(text: str) -> None:
+    assert LabelSelector(text).matches(LABELS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "app=db",
+        "app=web,tier=back",
+        "app in (db)",
+        "other in (web)",
+        "app notin (web)",
+        "other",
+        "!app",
+        "app!=web",
+        "n>5",
+        "app>1",
+        "other<1",
+        "app=",
+    ],
+)
+def test_these_do_not(text: str) -> None:
+    assert not LabelSelector(text).matches(LABELS)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a in", "found '' expected: '('"),
+        ("a in (b", "found '', expected: ',' or ')'"),
+        ("a b", "found 'b', expected: in, notin, =, ==, !=, gt, lt"),
+        ("a=b c", "found 'c', expected: ',' or 'end of string'"),
+        ("=b", "found '=', expected: !, identifier, or 'end of string'"),
+        ("a,", "found '', expected: !, identifier, or 'end of string'"),
+        ("a>x", "the value must be an integer"),
+    ],
+)
+def test_these_are_no_label_selectors(text: str, problem: str) -> None:
+    error = refusal(lambda: LabelSelector(text))
+    assert error.code == 400
+    assert error.message.startswith("unable to parse requirement: ")
+    assert problem in error.message
+
+
+@pytest.mark.parametrize(
+    ("text", "matches"),
+    [
+        ("", True),
+        ("metadata.name=r1", True),
+        ("metadata.name==r1,metadata.namespace=team-a", True),
+        ("metadata.name!=r1", False),
+        ("metadata.namespace!=other", True),
+        ("metadata.name=", False),
+    ],
+)
+def test_field_selectors(text: str, matches: bool) -> None:
+    obj = {"metadata": {"name": "r1", "namespace": "team-a"}}
+    assert FieldSelector(text, METADATA).matches(obj) is matches
+
+
+def test_a_field_selector_may_name_what_its_kind_offers_only() -> None:
+    error = refusal(lambda: FieldSelector("spec.runtime=py", METADATA))
+    assert (error.code, error.message) == (400, "field label not supported: spec.runtime")
+    error = refusal(lambda: FieldSelector("metadata.name", METADATA))
+    assert error.message == "invalid selector: 'metadata.name'; can't understand 'metadata.name'"
+
+
+def test_an_escaped_comma_belongs_to_the_value() -> None:
+    selector = FieldSelector(r"metadata.name=a\,b", METADATA)
+    assert selector.matches({"metadata": {"name": "a,b"}})
+    assert selector.name == "a,b"
+
+
+def test_pods_are_selected_by_phase_and_node() -> None:
+    pods = Site(new_api(), "pods")
+    pods.create(pod_body("a", spec={"nodeName": "n1"}))
+    pods.create(pod_body("b"))
+    pods.merge("b", {"status": {"phase": "Running"}}, "status")
+    assert pods.names(field_selector="status.phase=Pending") == ["a"]
+    assert pods.names(field_selector="status.phase!=Pending,spec.nodeName=") == ["b"]
+    assert pods.names(field_selector="spec.nodeName=n1") == ["a"]
