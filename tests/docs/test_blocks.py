@@ -18,6 +18,9 @@ NOT_RUN = {
     ("README.md", "python3 -m venv .venv && .venv/bin/pip install . "): "installs from the network",
     ("README.md", "python3 -m venv .venv && .venv/bin/pip install tox"): "runs these tests",
     ("CONTRIBUTING.md", ".venv/bin/tox -e tests -- "): "runs these tests",
+    ("docs/tutorial/first-cluster.md", "python3 -m venv .venv"): "installs from the network, and has no end",
+    ("docs/tutorial/first-cluster.md", "export KUBECONFIG=dev.kubeconfig\nkubectl apply "): "needs kubectl",
+    ("docs/tutorial/first-cluster.md", "kubectl delete pod "): "needs kubectl",
     ("docs/tutorial/first-plan.md", "python3 -m venv .venv"): "installs from the network",
     ("docs/tutorial/first-plugin.md", "pip install pytest"): "installs from the network",
     ("docs/how-to/package-and-test.md", "pip install pytest"): "installs from the network",
@@ -63,9 +66,11 @@ def test_nothing_is_left_out_without_need(name: str, start: str) -> None:
 
 def test_the_first_line_of_the_readme_ends_with_a_command_that_is_run() -> None:
     first, *others = [block for block in page("README.md").blocks if block.language in ("bash", "console")]
-    last = first.text.rpartition("&& ")[2]
+    last = first.text.rpartition("&& ")[2].strip()
+    run = [command.line for block in others if is_run(block) for command in commands(block.text)]
     assert first.role == "not run"
-    assert last in [command.line for block in others if is_run(block) for command in commands(block.text)]
+    # By itself it has no end; it is run with options that give it one.
+    assert any(line.startswith(last) for line in run)
 
 
 def test_blocks_are_of_a_language_that_is_checked(page: Page) -> None:

@@ -64,6 +64,8 @@ class _Session:
                 _stop_on_signals(cluster.stop)
                 self._introduce(cluster, path)
                 await self._work(cluster, display, arrivals_of(self._options, settings))
+            if display.stays:
+                click.echo()
             self._sum_up(cluster)
 
     async def _work(self, cluster: DevCluster, display: Display, arrivals: Iterable[Arrival]) -> None:

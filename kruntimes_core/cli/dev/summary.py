@@ -21,7 +21,7 @@ def summary_line(book: Book) -> str:
     if book.unfinished:
         parts.append(f"{book.unfinished} not ended")
     said = f"{book.created} Runs" + (f": {', '.join(parts)}" if parts else "")
-    return f"{said}; {book.placements} placements in {book.seconds():.1f} s"
+    return f"{said}; {book.placements} placements in {book.seconds():.1f}s"
 
 
 def summary_document(cluster: DevCluster, profiles: Profiles) -> dict[str, Any]:
