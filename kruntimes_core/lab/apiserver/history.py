@@ -35,13 +35,13 @@ class Change:
 class History:
     """The last `limit` changes. Whoever asks for older ones is told that they are gone."""
 
-    def __init__(self, limit: int, start: int) -> None:
-        """start: the version that is current when the history begins."""
+    def __init__(self, limit: int) -> None:
         self._limit = limit
         self._changes: list[Change] = []
         self._versions: list[int] = []
-        self.forgotten = start
+        self.forgotten = 0
         """Changes up to this version cannot be told any more; later ones can."""
+        self._cut = 0
         self.listeners: set[Callable[[], None]] = set()
         """Called after each change."""
 
@@ -53,10 +53,16 @@ class History:
             self.forgotten = self._versions[-self._limit - 1]
         # Cut now and then, not each time: a list's beginning is expensive to cut.
         if len(self._changes) > 2 * self._limit:
+            self._cut = self._versions[-self._limit - 1]
             del self._changes[: -self._limit]
             del self._versions[: -self._limit]
         for listener in tuple(self.listeners):
             listener()
+
+    def missed(self, version: int) -> bool:
+        """Whether a change later than `version` is forgotten."""
+        seen = bisect_right(self._versions, version)
+        return version < self._cut or seen < bisect_right(self._versions, self.forgotten)
 
     def after(self, version: int) -> Sequence[Change]:
         """The changes later than `version`, which must not be below `forgotten`."""

@@ -36,11 +36,6 @@ class Call:
         """The namespace, None for all or for what has none."""
         return self.namespace or None
 
-    @property
-    def changes(self) -> bool:
-        """Whether it may change something."""
-        return self.verb not in ("get", "list", "watch")
-
 
 class PlainNotFound(Exception):  # noqa: N818 - an answer, not a fault of ours
     """404 as a text: the path belongs to no group that is served."""

@@ -133,7 +133,7 @@ class ApiServer:
         version = options.version_number()
         from_now = version == 0 or options.send_initial_events
         since = None if from_now else version
-        return Watch(self.table(resource), selection, since, self.store.version, wake)
+        return Watch(self.table(resource), selection, since, lambda: self.store.version, wake)
 
     # Writing
 

@@ -187,9 +187,3 @@ def too_large_body(limit: int) -> ApiError:
 def timeout(message: str) -> ApiError:
     """504: it may have been done, or not."""
     return ApiError(504, "Timeout", f"Timeout: {message}", {})
-
-
-def internal(message: str) -> ApiError:
-    """500: it is the server's fault."""
-    details = {"causes": [{"message": message}]}
-    return ApiError(500, "InternalError", f"Internal error occurred: {message}", details)

@@ -20,14 +20,12 @@ class Table:
     def __init__(self, clock: Clock, history_limit: int) -> None:
         self._clock = clock
         self._objects: dict[Key, Stored] = {}
-        self.history = History(history_limit, clock.version)
+        # Nothing has happened to these objects before: a watch from any version has missed nothing.
+        self.history = History(history_limit)
 
     def get(self, key: Key) -> Stored | None:
         """The object of this key, None when there is none."""
         return self._objects.get(key)
-
-    def __len__(self) -> int:
-        return len(self._objects)
 
     def put(self, obj: Object) -> Stored:
         """Keep an object under a new version, in place of the one of its key if there is one."""
@@ -96,9 +94,7 @@ class Store:
         """The table of this name."""
         found = self._tables.get(name)
         if found is None:
-            # A watch from before the first object of its kind has missed nothing.
             found = self._tables[name] = Table(self._clock, self._history_limit)
-            found.history.forgotten = 0
         return found
 
     def forget(self, up_to: int | None = None) -> None:

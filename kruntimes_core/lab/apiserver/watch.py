@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kruntimes_core.lab.apiserver.history import Change, Stored
 from kruntimes_core.lab.apiserver.lists import Selection
-from kruntimes_core.lab.apiserver.status import expired
+from kruntimes_core.lab.apiserver.status import ApiError, expired
 from kruntimes_core.lab.apiserver.store import Table
 
 
@@ -28,20 +28,27 @@ class Watch:
     """One watch. Close it when nobody reads it any more."""
 
     def __init__(
-        self, table: Table, selection: Selection, since: int | None, current: int, wake: Callable[[], None]
+        self,
+        table: Table,
+        selection: Selection,
+        since: int | None,
+        current: Callable[[], int],
+        wake: Callable[[], None],
     ) -> None:
         """since: tell what is later than this version; None: tell first what is there now, as added.
 
         current: the version of the server's last write. wake: called when there may be something new.
         Raises `ApiError` (410) when `since` is out of reach.
         """
+        self._current = current
         self._table = table
         self._selection = selection
         self._wake = wake
-        self.version = current if since is None else since
+        self.version = current() if since is None else since
         """Everything up to this version has been told."""
         self._initial = list(self._now()) if since is None else []
-        self._check_reach()
+        if self.version < table.history.forgotten:
+            raise self._lost()
         table.history.listeners.add(wake)
 
     def close(self) -> None:
@@ -50,19 +57,20 @@ class Watch:
 
     def pending(self) -> list[Event]:
         """What is new since the last call, in order. Raises `ApiError` (410) when some of it is lost."""
-        self._check_reach()
+        if self._table.history.missed(self.version):
+            raise self._lost()
         events, self._initial = self._initial, []
         for change in self._table.history.after(self.version):
             self.version = change.version
             event = self._event(change)
             if event is not None:
                 events.append(event)
+        # What happened to other kinds has been told too: it was nothing.
+        self.version = max(self.version, self._current())
         return events
 
-    def _check_reach(self) -> None:
-        forgotten = self._table.history.forgotten
-        if self.version < forgotten:
-            raise expired(f"too old resource version: {self.version} ({forgotten})")
+    def _lost(self) -> ApiError:
+        return expired(f"too old resource version: {self.version} ({self._table.history.forgotten})")
 
     def _now(self) -> Iterator[Event]:
         for stored in self._table.now():

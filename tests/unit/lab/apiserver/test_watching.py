@@ -79,6 +79,21 @@ def test_a_watch_from_a_forgotten_version_is_lost(runs: Site) -> None:
     assert error.message == f"too old resource version: {start} ({version(runs)})"
 
 
+def test_a_watch_that_has_seen_everything_is_not_lost_when_the_past_is_forgotten(runs: Site) -> None:
+    watch = runs.watch(resource_version=version(runs))
+    Site(runs.api, "pods").create(pod_body())
+    runs.api.store.forget()
+    assert told(watch) == []
+    runs.create(run_body())
+    assert told(watch) == [("ADDED", "r1")]
+
+
+def test_a_watch_follows_the_versions_of_other_kinds(runs: Site) -> None:
+    watch = runs.watch(resource_version=version(runs))
+    Site(runs.api, "pods").create(pod_body())
+    assert (watch.pending(), watch.version) == ([], runs.api.store.version)
+
+
 def test_a_watch_that_is_not_read_is_lost_when_the_history_moves_on() -> None:
     runs = Site(new_api(history_limit=3), "runs")
     watch = runs.watch(resource_version=version(runs))
