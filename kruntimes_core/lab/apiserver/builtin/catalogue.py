@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kruntimes_core.lab.apiserver.builtin import columns, definitions
 from kruntimes_core.lab.apiserver.builtin.events import EventStrategy, NewEventStrategy, field_readers
 from kruntimes_core.lab.apiserver.builtin.leases import LeaseStrategy
@@ -10,6 +12,7 @@ from kruntimes_core.lab.apiserver.builtin.pods import PodStrategy
 from kruntimes_core.lab.apiserver.builtin.typed import read_schemas
 from kruntimes_core.lab.apiserver.resources import Resource
 from kruntimes_core.lab.apiserver.selectors.fields import METADATA, at
+from kruntimes_core.lab.apiserver.validation.schema import Node
 
 _POD_FIELDS = {
     **METADATA,
@@ -27,6 +30,10 @@ _NAMESPACE_FIELDS = {"metadata.name": METADATA["metadata.name"], "status.phase":
 def builtin_resources() -> tuple[Resource, ...]:
     """Pods, Namespaces, Leases, Events of both groups and CustomResourceDefinitions."""
     schemas = read_schemas()
+    return (*_core(schemas), *_groups(schemas))
+
+
+def _core(schemas: Mapping[str, Node]) -> tuple[Resource, ...]:
     return (
         Resource(
             *("", "v1", "events", "event", "Event"),
@@ -54,6 +61,11 @@ def builtin_resources() -> tuple[Resource, ...]:
             categories=("all",),
             fields=_POD_FIELDS,
         ),
+    )
+
+
+def _groups(schemas: Mapping[str, Node]) -> tuple[Resource, ...]:
+    return (
         Resource(
             *("events.k8s.io", "v1", "events", "event", "Event"),
             NewEventStrategy("events", schemas["NewEvent"]),
