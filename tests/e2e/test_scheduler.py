@@ -1,53 +1,58 @@
-"""The scheduler as its own process, under its own account with RBAC, on a real kube-apiserver."""
+"""A thousand Runs on twenty Pods: the scheduler as its own process, with RBAC, on a real kube-apiserver."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from realcluster.hosts import Start
+from realcluster.workload import Workload, condition, in_phase, saying
 
-from realcluster.fixtures import ServiceAccounts
-from realcluster.scheduler import RULES, running_scheduler
-from realcluster.servers import Cluster
-from realcluster.workload import Statuses, Workload
-
-FREE_SLOTS = 20
-
-
-def _phases(statuses: Statuses, *phases: str) -> list[str]:
-    return sorted(name for name, status in statuses.items() if status.get("phase", "Pending") in phases)
+RUNS, PODS, SLOTS = 1_000, 20, 25
+BASE_TEXT = 'waiting for available runtime pods for runtime "py"'
+INVALID, CANCELLED, GPU = 20, 20, 20
+"""How many Runs fail, are cancelled, and wait for a Pod with a gpu, which comes last."""
 
 
-def test_a_hundred_runs_on_five_pods(
-    cluster: Cluster, namespace: str, service_account: ServiceAccounts, tmp_path: Path
-) -> None:
-    work = Workload(cluster.client(), namespace)
-    for number in range(5):
-        work.pod(f"py-{number}", runs=4)
-    for number in range(100):
-        work.run(f"r{number:03}")
-    work.run("bad", resources={"requests": {"gpu": "500m"}})
-    work.run("hopeless", resources={"requests": {"gpu": 1}})
-    token = service_account(RULES).token
-    with running_scheduler(cluster, token, tmp_path, f"--namespaces={namespace}") as scheduler:
-        scheduler.says("deciding")
-        work.wait(lambda now: len(_phases(now, "Scheduled")) == FREE_SLOTS and bool(_phases(now, "Failed")))
-        work.cancel("r099")
-        ended = 0
-        while ended < 99:
-            now = work.wait(lambda now: bool(_phases(now, "Scheduled")))
-            placed = _phases(now, "Scheduled")
-            by_pod = [now[name]["assignedPod"] for name in placed]
-            assert max(by_pod.count(pod) for pod in by_pod) <= 4
-            work.end(placed)
-            ended += len(placed)
-        done = work.wait(
-            lambda now: len(_phases(now, "Succeeded", "Cancelled")) == 100 and "message" in now["hopeless"]
+def test_a_thousand_runs_on_twenty_pods(work: Workload, start: Start) -> None:
+    for number in range(PODS - 1):
+        work.pod(f"py-{number:02}", runs=SLOTS)
+    scheduler = start()
+    series = scheduler.series()
+    for number in range(INVALID):
+        work.run(f"bad-{number}", resources={"requests": {"gpu": "500m"}})
+    for number in range(GPU):
+        work.run(f"gpu-{number}", resources={"requests": {"gpu": 1}})
+    for number in range(CANCELLED):
+        work.run(f"gone-{number}", resources={"requests": {"gpu": 1}}, cancelRequested=number % 2 == 0)
+    for number in range(RUNS - GPU):
+        work.run(f"r{number:03}", labels={"app": f"a{number % 7}"})
+    for number in range(1, CANCELLED, 2):
+        work.wait_for(f"gone-{number}", saying(BASE_TEXT))
+        work.cancel(f"gone-{number}")
+    _end_all(work, RUNS - GPU)
+    waiting = work.wait(lambda now: len(in_phase(now, "Cancelled")) == CANCELLED)
+    assert in_phase(waiting, "Pending") == sorted(f"gpu-{number}" for number in range(GPU))
+    assert {waiting[name]["message"] for name in in_phase(waiting, "Pending")} == {BASE_TEXT}
+    work.pod("py-with-gpu", gpu=3)
+    _end_all(work, RUNS)
+    done = work.wait(lambda now: len(in_phase(now, "Succeeded", "Failed", "Cancelled")) == len(now))
+    assert in_phase(done, "Failed") == sorted(f"bad-{number}" for number in range(INVALID))
+    assert {condition(done[name], "Completed")["reason"] for name in in_phase(done, "Failed")} == {
+        "InvalidResources"
+    }
+    assert scheduler.get("probes", "/readyz") == (200, "ok\n")
+    assert scheduler.metric('sync_total{result="scheduled"}') == RUNS
+    assert scheduler.metric("sweep_rescues_total") == 0
+    assert scheduler.series() == series
+    assert scheduler.stop() == 0
+
+
+def _end_all(work: Workload, count: int) -> None:
+    """Let Runs that were placed succeed, until so many have in all."""
+    while True:
+        now = work.wait(
+            lambda now: bool(in_phase(now, "Scheduled")) or len(in_phase(now, "Succeeded")) == count
         )
-        assert _phases(done, "Failed") == ["bad"]
-        assert _phases(done, "Cancelled") == ["r099"]
-        assert done["hopeless"]["message"] == 'waiting for available runtime pods for runtime "py"'
-        assert done["bad"]["conditions"][0]["reason"] == "InvalidResources"
-        assert scheduler.get("probes", "/readyz") == (200, "ok\n")
-        _, metrics = scheduler.get("metrics", "/metrics")
-        assert 'kruntimes_scheduler_sync_total{result="scheduled"} 99.0' in metrics
-        assert "kruntimes_scheduler_sweep_rescues_total 0.0" in metrics
-        assert scheduler.stop() == 0
+        running = in_phase(now, "Scheduled")
+        if not running:
+            return
+        work.end(running)
+        work.ledger.complete()

@@ -15,7 +15,7 @@ from realcluster.access import Rule
 from realcluster.fixtures import ServiceAccounts
 from realcluster.scheduler import RULES, Scheduler, kubeconfig_of, running_scheduler
 from realcluster.servers import Cluster
-from realcluster.workload import Workload
+from realcluster.workload import Workload, placed
 
 Starting = Callable[..., str]
 FREE = ("--metrics-bind-address=0", "--health-probe-bind-address=0")
@@ -71,13 +71,13 @@ def test_a_port_in_use_is_named(cluster: Cluster, tmp_path: Path, refusal: Start
 def test_a_missing_right_is_named_and_keeps_it_from_deciding(
     cluster: Cluster,
     namespace: str,
+    work: Workload,
     service_account: ServiceAccounts,
     tmp_path: Path,
     resource: str,
     verb: str,
     named: str,
 ) -> None:
-    work = Workload(cluster.client(), namespace)
     work.pod("py-0")
     work.run("r1")
     token = service_account([_without(rule, resource, verb) for rule in RULES]).token
@@ -97,19 +97,16 @@ def _without(rule: Rule, resource: str, verb: str) -> Rule:
 
 
 def test_all_namespaces_are_followed_with_rights_everywhere(
-    cluster: Cluster, namespace: str, service_account: ServiceAccounts, tmp_path: Path
+    cluster: Cluster, work: Workload, service_account: ServiceAccounts, tmp_path: Path
 ) -> None:
     token = service_account(RULES, cluster_wide=True).token
-    work = Workload(cluster.client(), namespace)
     with running_scheduler(cluster, token, tmp_path, "--v=1") as scheduler:
         scheduler.says("deciding")
         work.pod("py-0", runs=1)
         work.workspace("ws", "py-0")
         work.run("tied", workspace={"name": "ws"})
         work.run("loose")
-        done = work.wait(
-            lambda now: now["tied"].get("phase") == "Scheduled" and bool(now["loose"].get("message"))
-        )
+        done = work.wait(lambda now: placed(now["tied"]) and bool(now["loose"].get("message")))
         assert done["tied"]["assignedPod"] == "py-0"
         decided = scheduler.says("decided")
         assert json.dumps(decided).count("\n") == 0

@@ -6,10 +6,12 @@ It is not the scheduler's driver on purpose: what is tested is not what tests wi
 from __future__ import annotations
 
 import json
+import socket
 import ssl
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
@@ -54,6 +56,28 @@ PODS = Resource("", "v1", "pods")
 NAMESPACES = Resource("", "v1", "namespaces")
 SERVICE_ACCOUNTS = Resource("", "v1", "serviceaccounts")
 CRDS = Resource("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+
+
+class Following:
+    """An open watch: read by one thread, closed by any."""
+
+    def __init__(self, connection: HTTPConnection, response: HTTPResponse) -> None:
+        self._connection = connection
+        self._response = response
+
+    def __iter__(self) -> Iterator[Object]:
+        """The events, until the server or `close` ends it."""
+        # A socket that another thread shut down ends in one of several ways.
+        with suppress(OSError, ValueError, HTTPException):
+            while line := self._response.readline():
+                yield json.loads(line)
+        self._connection.close()
+
+    def close(self) -> None:
+        """End it; whoever reads it sees its end."""
+        with suppress(OSError):
+            if self._connection.sock is not None:
+                self._connection.sock.shutdown(socket.SHUT_RDWR)
 
 
 class Client:
@@ -127,6 +151,18 @@ class Client:
         finally:
             connection.close()
 
+    def follow(self, resource: Resource, namespace: str, version: str, seconds: int) -> Following:
+        """Watch from a version until the watch is closed, or `seconds` have passed."""
+        query = {"watch": "true", "timeoutSeconds": seconds, "resourceVersion": version}
+        connection = self._connection(seconds)
+        response = self._send(connection, "GET", f"{resource.path(namespace)}?{urlencode(query)}")
+        assert response.status == 200, response.read()
+        return Following(connection, response)
+
+    def kept(self) -> KeptClient:
+        """The same, on one connection for all requests: for one thread, and to be closed."""
+        return KeptClient(self)
+
     def request(
         self,
         method: str,
@@ -140,19 +176,17 @@ class Client:
         connection = self._connection()
         try:
             target = f"{path}?{urlencode(query)}" if query else path
-            response = self._send(connection, method, target, body, content_type)
-            text = response.read()
+            return _answer(self._send(connection, method, target, body, content_type))
         finally:
             connection.close()
-        is_json = response.headers.get_content_type() == "application/json"
-        return Answer(response.status, json.loads(text) if is_json else {"text": text.decode()})
 
-    def _connection(self) -> HTTPConnection:
+    def _connection(self, timeout_seconds: float | None = None) -> HTTPConnection:
         place = urlsplit(self.url)
         assert place.hostname is not None
+        limit = timeout_seconds or self._timeout_seconds
         if self._tls is None:
-            return HTTPConnection(place.hostname, place.port, timeout=self._timeout_seconds)
-        return HTTPSConnection(place.hostname, place.port, timeout=self._timeout_seconds, context=self._tls)
+            return HTTPConnection(place.hostname, place.port, timeout=limit)
+        return HTTPSConnection(place.hostname, place.port, timeout=limit, context=self._tls)
 
     def _send(
         self,
@@ -165,3 +199,34 @@ class Client:
         sent = None if body is None else json.dumps(body).encode()
         connection.request(method, target, sent, {**self._headers, "Content-Type": content_type})
         return connection.getresponse()
+
+
+class KeptClient(Client):
+    """A client that sends one request after the other on one connection."""
+
+    def __init__(self, client: Client) -> None:
+        self.__dict__.update(client.__dict__)
+        self._kept = self._connection()
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        content_type: str = "application/json",
+        query: Query | None = None,
+    ) -> Answer:
+        """See `Client.request`."""
+        target = f"{path}?{urlencode(query)}" if query else path
+        return _answer(self._send(self._kept, method, target, body, content_type))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._kept.close()
+
+
+def _answer(response: HTTPResponse) -> Answer:
+    text = response.read()
+    is_json = response.headers.get_content_type() == "application/json"
+    return Answer(response.status, json.loads(text) if is_json else {"text": text.decode()})

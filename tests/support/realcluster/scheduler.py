@@ -18,6 +18,9 @@ from urllib.error import HTTPError
 
 from realcluster.servers import Cluster
 
+_COMMAND = str(Path(sys.executable).with_name("kruntimes"))
+"""The console script, as it was installed beside this interpreter."""
+
 STEADY = "heartbeatStalenessSeconds: 3600\n"
 """A configuration for tests that have something else in mind than heartbeats."""
 
@@ -34,7 +37,7 @@ class Scheduler:
     """A running `kruntimes scheduler`, and its log lines."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
-        command = [sys.executable, "-m", "kruntimes_core.cli", "scheduler", "--log-format=json", *arguments]
+        command = [_COMMAND, "scheduler", "--log-format=json", *arguments]
         self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.lines: list[dict[str, Any]] = []
         self._changed = threading.Condition()
@@ -78,6 +81,18 @@ class Scheduler:
         except HTTPError as refused:
             with refused:
                 return refused.code, refused.read().decode()
+
+    def metric(self, sample: str) -> float:
+        """The value of a metric, named as in the exposition without its prefix."""
+        _, text = self.get("metrics", "/metrics")
+        start = f"kruntimes_scheduler_{sample} "
+        (line,) = (line for line in text.splitlines() if line.startswith(start))
+        return float(line.removeprefix(start))
+
+    def series(self) -> int:
+        """How many series of metrics it shows."""
+        _, text = self.get("metrics", "/metrics")
+        return sum(not line.startswith("#") for line in text.splitlines())
 
     def stop(self) -> int:
         """Ask it to stop, and give its exit code."""
