@@ -7,7 +7,7 @@ import os
 import select
 from collections import deque
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self, TextIO
+from typing import IO, TYPE_CHECKING, Protocol, Self, TextIO
 
 import click
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _KEPT_NOTICES = 3
 _SILENT_LOOKS = 4
 """Looks of `Lines` between two lines at least."""
+
+
+_GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
 class Display(Protocol):
@@ -77,12 +80,16 @@ class LivePicture:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._live.stop()
+        if not _is_abandoned(self._live.console.file):
+            self._live.stop()
 
     def show(self, overview: Overview) -> None:
         """Draw it, if it differs from what is drawn."""
         from kruntimes_core.cli.dev.picture import Picture
 
+        # rich takes a terminal that is gone for a file, and draws nothing, without a word.
+        if _is_abandoned(self._live.console.file):
+            raise BrokenPipeError
         wanted = (overview, list(self.notices.lines))
         if wanted != self._shown:
             self._shown = wanted
@@ -122,7 +129,7 @@ class Lines:
             raise BrokenPipeError
 
 
-def _is_abandoned(out: TextIO) -> bool:
+def _is_abandoned(out: IO[str]) -> bool:
     """Whether nobody can read any more what is written: found without writing."""
     try:
         descriptor = out.fileno()
@@ -130,7 +137,7 @@ def _is_abandoned(out: TextIO) -> bool:
         return False
     poll = select.poll()
     poll.register(descriptor, 0)
-    return any(events & (select.POLLERR | select.POLLNVAL) for _, events in poll.poll(0))
+    return any(events & (_GONE) for _, events in poll.poll(0))
 
 
 def is_live(out: TextIO) -> bool:

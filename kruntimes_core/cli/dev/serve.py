@@ -140,7 +140,7 @@ async def _show(display: Display, observer: Observer) -> None:
 
 
 def _stop_on_signals(stop: Callable[[], None]) -> None:
-    """The first SIGTERM or SIGINT stops cleanly, the second ends the process where it stands."""
+    """The first signal stops cleanly (SIGHUP says that the terminal is gone), the second ends at once."""
     loop = asyncio.get_running_loop()
     asked: list[signal.Signals] = []
 
@@ -150,5 +150,5 @@ def _stop_on_signals(stop: Callable[[], None]) -> None:
         asked.append(number)
         stop()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, received, number)

@@ -66,7 +66,9 @@ def test_a_demo_of_some_runs_ends_too(tmp_path: Path) -> None:
     assert {pod.partition("-")[0] for pod in document["pods"]} == {"py", "node", "sql"}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name
+)
 def test_it_stops_cleanly_when_it_is_told_to(tmp_path: Path, number: signal.Signals) -> None:
     with running(tmp_path, "--demo") as dev:
         assert dev.url().startswith("http://127.0.0.1:")

@@ -55,3 +55,11 @@ def test_more_pods_than_lines_are_counted(tmp_path: Path) -> None:
     with on_terminal(tmp_path, "--pods", "60", rows=24) as dev:
         dev.out.wait(lambda text: re.search(r"and 4\d more", text) is not None)
         assert dev.end() == 0
+
+
+def test_it_ends_with_its_terminal(tmp_path: Path) -> None:
+    with on_terminal(tmp_path, "--demo") as dev:
+        dev.out.wait(lambda text: "█" in text)
+        dev.out.close()
+        assert dev.wait() == 141
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -24,6 +24,7 @@ class Stream:
         self.ended = False
         self._descriptor = descriptor
         self._changed = threading.Condition()
+        self._closing = threading.Event()
         threading.Thread(target=self._read, daemon=True).start()
 
     def wait(self, met: Callable[[str], bool]) -> str:
@@ -39,10 +40,15 @@ class Stream:
             assert self._changed.wait_for(lambda: self.ended, _SECONDS), f"it does not end: {self.text!r}"
         return self.text
 
+    def close(self) -> None:
+        """Read no more: whoever writes finds out."""
+        self._closing.set()
+        self.whole()
+
     def _read(self) -> None:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         with os.fdopen(self._descriptor, "rb", buffering=0) as source:
-            while chunk := _some(source.fileno()):
+            while not self._closing.is_set() and (chunk := _some(source.fileno())):
                 with self._changed:
                     self.text += decoder.decode(chunk)
                     self._changed.notify_all()
