@@ -79,7 +79,7 @@ def test_the_defaults_are_these() -> None:
     assert (default.heartbeat_staleness_seconds, default.sweep_interval_seconds) == (15, 30)
     assert (default.backoff.initial_seconds, default.backoff.max_seconds) == (1, 60)
     assert default.allow_no_capacity_filter is False
-    assert default.plugins.enabled == default.plugins.disabled == default.profiles == ()
+    assert [*default.plugins.enabled, *default.plugins.disabled, *default.profiles] == []
 
 
 def entry(field: str) -> str:

@@ -49,7 +49,8 @@ def test_each_profile_has_an_instance_of_its_own(environment: Any) -> None:
     environment.install("Alpha")
     installed = environment.catalog().load("Alpha")
     first, second = (build_plugin(create_manager(), installed) for _ in range(2))
-    assert first.hooks["filter"].function.__self__ is not second.hooks["filter"].function.__self__
+    instances = [getattr(built.hooks["filter"].function, "__self__") for built in (first, second)]  # noqa: B009
+    assert instances[0] is not instances[1]
 
 
 @pytest.mark.parametrize(
