@@ -29,7 +29,8 @@ class ServiceAccount:
 
 def make_namespace(client: Client) -> str:
     """A new namespace; nobody finishes its deletion here, so it stays until the server is thrown away."""
-    made = _made(client.create(NAMESPACES, {"metadata": {"generateName": "test-"}}))
+    namespace = {"apiVersion": "v1", "kind": "Namespace", **_named("test-")}
+    made = _made(client.create(NAMESPACES, namespace))
     return str(made["metadata"]["name"])
 
 

@@ -57,17 +57,21 @@ class Ledger:
                     found.append(status)
         return found
 
-    def complete(self) -> None:
-        """Wait until all that the server has is here too."""
-        wanted = {
-            (resource.plural, item["metadata"]["name"]): int(item["metadata"]["resourceVersion"])
-            for resource in (RUNS, PODS)
-            for item in self._client.list(resource, self._namespace).body["items"]
-        }
+    def reach(self, resource: Resource, *objects: Object) -> None:
+        """Wait until these versions of objects, or later ones, are here."""
+        wanted = [
+            (resource.plural, obj["metadata"]["name"], int(obj["metadata"]["resourceVersion"]))
+            for obj in objects
+        ]
         with self._changed:
             assert self._changed.wait_for(
-                lambda: all(self._latest.get(key, 0) >= version for key, version in wanted.items()), 20
-            )
+                lambda: all(self._latest.get((plural, name), 0) >= at for plural, name, at in wanted), 20
+            ), f"the ledger's watch is behind {wanted}"
+
+    def complete(self) -> None:
+        """Wait until all that the server has is here too."""
+        for resource in (RUNS, PODS):
+            self.reach(resource, *self._client.list(resource, self._namespace).body["items"])
 
     def check(self) -> None:
         """Check the invariants after every event so far."""

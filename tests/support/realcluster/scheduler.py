@@ -13,10 +13,8 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.error import HTTPError
-
-from realcluster.servers import Cluster
 
 _COMMAND = str(Path(sys.executable).with_name("kruntimes"))
 """The console script, as it was installed beside this interpreter."""
@@ -137,10 +135,24 @@ def _parsed(line: str) -> dict[str, Any]:
     return parsed
 
 
-def kubeconfig_of(cluster: Cluster, token: str, folder: Path) -> Path:
+class Reachable(Protocol):
+    """An API server: a `Cluster`, or another one."""
+
+    @property
+    def url(self) -> str:
+        """Its base URL."""
+
+    @property
+    def ca_file(self) -> Path | None:
+        """Who signed its certificate; None for plain HTTP."""
+
+
+def kubeconfig_of(cluster: Reachable, token: str, folder: Path) -> Path:
     """A kubeconfig for the bearer of a token."""
     path = folder / "kubeconfig"
-    authority = {"server": cluster.url, "certificate-authority": str(cluster.ca_file)}
+    authority = {"server": cluster.url}
+    if cluster.ca_file is not None:
+        authority["certificate-authority"] = str(cluster.ca_file)
     path.write_text(
         json.dumps(
             {
@@ -158,7 +170,7 @@ def kubeconfig_of(cluster: Cluster, token: str, folder: Path) -> Path:
 
 @contextmanager
 def running_scheduler(
-    cluster: Cluster, token: str, folder: Path, *arguments: str, configuration: str = STEADY
+    cluster: Reachable, token: str, folder: Path, *arguments: str, configuration: str = STEADY
 ) -> Iterator[Scheduler]:
     """A scheduler that acts for the bearer of `token`, on free ports."""
     config = folder / "scheduler.yaml"

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from realcluster.client import PODS, RUNS, WORKSPACES, Answer, Client, Object, Resource
+from realcluster.client import PODS, RUNS, WORKSPACES, Client, Object, Resource
 from realcluster.ledger import Ledger, Statuses, ledger_of
 
 _KINDS = {RUNS: "Run", PODS: "Pod", WORKSPACES: "PersistentWorkspace"}
@@ -119,12 +119,18 @@ class Workload:
         obj = {"apiVersion": version, "kind": _KINDS[resource], **obj}
         answer = self.client.create(resource, obj, self.namespace)
         assert answer.status == 201, answer
+        self._reach(resource, answer.body)
         return answer.body
 
-    def _patch(self, resource: Resource, name: str, patch: Object, subresource: str | None = None) -> Answer:
+    def _patch(self, resource: Resource, name: str, patch: Object, subresource: str | None = None) -> None:
         answer = self.client.patch(resource, name, patch, self.namespace, subresource)
         assert answer.status == 200, answer
-        return answer
+        self._reach(resource, answer.body)
+
+    def _reach(self, resource: Resource, obj: Object) -> None:
+        """Wait until the ledger knows what was written, so that no wait is met by what was before."""
+        if resource in (RUNS, PODS):
+            self.ledger.reach(resource, obj)
 
 
 @contextmanager
