@@ -32,6 +32,10 @@ class Behaviour:
 
     start_seconds: float = 0.5
     """From when a Pod is seen until it is ready."""
+    stop_seconds: float = 0.5
+    """From when a Pod is asked to end until it is gone. Not at once: kubectl would take the Pod that comes
+    in its place for the one that it waits for.
+    """
     heartbeat_seconds: float = 5.0
     """Between two heartbeats, as runtimed sends them (API contract)."""
     run: Span = Span(2.0, 2.0)

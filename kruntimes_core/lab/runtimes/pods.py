@@ -40,16 +40,20 @@ class PodRule:
 
     def __init__(self, behaviour: Behaviour) -> None:
         self._start = ticks(behaviour.start_seconds)
+        self._stop = ticks(behaviour.stop_seconds)
         self._heartbeat = ticks(behaviour.heartbeat_seconds)
 
     def stage(self, pod: Object) -> Hashable:
         """Each heartbeat is a stage, from which the time to the next one counts."""
-        return pod["metadata"]["uid"], is_ready(pod), condition(pod, HEARTBEAT).get("lastProbeTime")
+        metadata, probed = pod["metadata"], condition(pod, HEARTBEAT).get("lastProbeTime")
+        return metadata["uid"], is_ready(pod), "deletionTimestamp" in metadata, probed
 
     def step(self, seen: Seen, world: World) -> Step | None:
         """End it, start it, or let it send its next heartbeat."""
         pod = seen.object
-        if "deletionTimestamp" in pod["metadata"] or _orphaned(pod, world):
+        if "deletionTimestamp" in pod["metadata"]:
+            return Step(seen.since + self._stop, lambda _: delete(PODS, pod, grace_seconds=0))
+        if _orphaned(pod, world):
             return Step(seen.since, lambda _: delete(PODS, pod))
         if pod.get("status", {}).get("phase") in _ENDED:
             return None

@@ -79,8 +79,10 @@ def patch_status(resource: Resource, obj: Object, status: Mapping[str, Any]) -> 
     )
 
 
-def delete(resource: Resource, obj: Object) -> Request:
-    """Take exactly this object away, without grace."""
+def delete(resource: Resource, obj: Object, grace_seconds: int | None = None) -> Request:
+    """Take exactly this object away. grace_seconds: None for its own."""
     ref = ref_of(resource, obj)
-    body = {"gracePeriodSeconds": 0, "preconditions": {"uid": obj["metadata"]["uid"]}}
+    body: dict[str, Any] = {"preconditions": {"uid": obj["metadata"]["uid"]}}
+    if grace_seconds is not None:
+        body["gracePeriodSeconds"] = grace_seconds
     return Request(method="DELETE", resource=resource, namespace=ref.namespace, name=ref.name, body=body)

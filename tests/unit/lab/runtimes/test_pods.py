@@ -91,6 +91,19 @@ def test_a_deleted_pod_comes_back_as_another_one() -> None:
     play(scene)
 
 
+def test_a_pod_takes_its_time_to_end() -> None:
+    async def scene(site: Site) -> None:
+        site.runtime()
+        await passes(2)
+        site.delete("pods", "py-0")
+        await passes(2)
+        assert "deletionTimestamp" in site.get("pods", "py-0")["metadata"]
+        await passes(3)
+        assert "deletionTimestamp" not in site.get("pods", "py-0")["metadata"]
+
+    play(scene, Behaviour(stop_seconds=3.0))
+
+
 def test_the_pods_of_a_deleted_runtime_go_with_it() -> None:
     async def scene(site: Site) -> None:
         site.runtime("py", 2)
