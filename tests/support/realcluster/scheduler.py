@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.error import HTTPError
 
-_COMMAND = str(Path(sys.executable).with_name("kruntimes"))
+COMMAND = str(Path(sys.executable).with_name("kruntimes"))
 """The console script, as it was installed beside this interpreter."""
 
 STEADY = "heartbeatStalenessSeconds: 3600\n"
@@ -35,7 +35,7 @@ class Scheduler:
     """A running `kruntimes scheduler`, and its log lines."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
-        command = [_COMMAND, "scheduler", "--log-format=json", *arguments]
+        command = [COMMAND, "scheduler", "--log-format=json", *arguments]
         self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.lines: list[dict[str, Any]] = []
         self._changed = threading.Condition()
