@@ -54,16 +54,17 @@ def failed(run: Object, reason: str, text: str, now: datetime) -> Request:
 def _is_retried(run: Object, reason: str) -> bool:
     policy = run["spec"].get("retryPolicy", {})
     reasons = policy.get("retryableReasons") or [reason]
-    return _attempt(run) < policy.get("maxAttempts", 1) and reason in reasons
+    return attempt(run) < policy.get("maxAttempts", 1) and reason in reasons
 
 
-def _attempt(run: Object) -> int:
-    return int(run["status"].get("attempt") or 1)
+def attempt(run: Object) -> int:
+    """The number of the attempt that stands, from 1 on."""
+    return int(run.get("status", {}).get("attempt") or 1)
 
 
 def _requeued(run: Object, now: datetime, reason: str, text: str) -> Request:
     """Pending again, without a Pod; the retry delay counts from when the condition Running became False."""
-    number = _attempt(run)
+    number = attempt(run)
     changes = {
         "phase": "Pending",
         "attempt": number + 1,

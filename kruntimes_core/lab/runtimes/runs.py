@@ -27,7 +27,7 @@ class RunRule:
     def stage(self, run: Object) -> Hashable:
         """Its phase, attempt and Pod."""
         status = run.get("status", {})
-        return run["metadata"]["uid"], status.get("phase"), attempt(run), status.get("assignedPodUID")
+        return run["metadata"]["uid"], status.get("phase"), endings.attempt(run), status.get("assignedPodUID")
 
     def step(self, seen: Seen, world: World) -> Step | None:
         """Start it, end it, or remove it when it has been over for long enough."""
@@ -53,18 +53,13 @@ class RunRule:
             # Nobody calls a simulated function, so it is idle from the beginning.
             return _after(seen, function.get("idleTimeoutSeconds"), endings.succeeded)
         metadata = run["metadata"]
-        fate = self._behaviour.fate(metadata["namespace"], metadata["name"], attempt(run))
+        fate = self._behaviour.fate(metadata["namespace"], metadata["name"], endings.attempt(run))
         timeout = parse_duration(run["spec"].get("timeout"))
         if timeout is not None and 0 < timeout < fate.seconds:
             return Step(seen.since + ticks(timeout), partial(endings.timed_out, run))
         if fate.fails:
             return Step(seen.since + ticks(fate.seconds), partial(endings.failed, run, *endings.TASK_FAILED))
         return _after(seen, fate.seconds, endings.succeeded)
-
-
-def attempt(run: Object) -> int:
-    """The number of the attempt that stands, from 1 on."""
-    return int(run.get("status", {}).get("attempt") or 1)
 
 
 def _after(seen: Seen, seconds: float | None, ending: endings.Ending) -> Step | None:
