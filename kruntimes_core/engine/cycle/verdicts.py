@@ -108,7 +108,8 @@ class Verdicts:
         waiting.alarm = at
         core.timers.at(
             at,
-            lambda: waiting.size > 0 and waiting.alarm == at,
+            # While its only Run is in work the class is empty, and the alarm is as due as before.
+            lambda: waiting.alarm == at and (waiting.size > 0 or waiting.busy),
             lambda: core.waiting.wake(waiting, WakeSource.TIMER),
         )
 
@@ -121,7 +122,8 @@ class Verdicts:
         completion = BASE_COMPLETION
         for plugin in profile.plugins:
             if plugin.name == last.plugin:
-                completion = plugin.reasons[last.reject.reason]
+                # A profile that was loaded meanwhile may have built it with other reasons.
+                completion = plugin.reasons.get(last.reject.reason, BASE_COMPLETION)
         text = waiting_text(completion, entry.run.runtime)
         return Headline(last.reject.reason, text, last.plugin, len(profile.plugins))
 

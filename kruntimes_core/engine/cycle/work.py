@@ -64,7 +64,7 @@ class KeyWork(RunWork):
         ask = calls.positional(self.plugin.hooks["queue_key"], calls.QUEUE_KEY)
         try:
             key = ask(self.run, self.now, self.last)
-            check_key(self.plugin, key, self.sample)
+            check_key(self.plugin, key, self.sample, self.last)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
             return Broken(calls.broken(self.plugin, "queue_key", error))
         return key

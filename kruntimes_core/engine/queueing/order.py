@@ -26,17 +26,18 @@ def key_of(order: Order) -> Any:
 
 def greatest(last: Any, key: Any) -> Any:
     """The greater of two keys of one plugin; None is smaller than all."""
-    if key is None or (last is not None and not last < key):
+    if key is None or (last is not None and not _Ranked(last) < _Ranked(key)):
         return last
     return key
 
 
-def check_key(plugin: ActivePlugin, key: Any, sample: Any) -> None:
-    """Raise `PluginError` if `key` cannot be ordered against `sample`, another key of the plugin."""
+def check_key(plugin: ActivePlugin, key: Any, *samples: Any) -> None:
+    """Raise `PluginError` if `key` cannot be ordered against `samples`, other keys of the plugin or None."""
     try:
         ordered = bool(key == key) and key is not None
-        if sample is not None:
-            ordered = ordered and isinstance(key < sample, bool) and isinstance(sample < key, bool)
+        for sample in samples:
+            if sample is not None:
+                ordered = ordered and isinstance(key < sample, bool) and isinstance(sample < key, bool)
     except Exception as error:  # noqa: BLE001 - a stranger's comparison
         raise plugin.error("queue_key", f"gave {shown(key)}: {describe(error)}") from None
     if not ordered:
@@ -54,7 +55,9 @@ class _Ranked:
     def __lt__(self, other: _Ranked) -> bool:
         try:
             return bool(self.key < other.key)
-        except Exception:  # noqa: BLE001 - checked when it came in; the queue must not break
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # noqa: BLE001 - checked when it came in; the queue must not break
             return False
 
     def __eq__(self, other: object) -> bool:

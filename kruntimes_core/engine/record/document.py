@@ -9,6 +9,7 @@ from kruntimes_core.engine.cycle.work import Runners
 from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import ActivePlugin, Profile
+from kruntimes_core.framework.runner.calls import written
 from kruntimes_core.framework.runner.ranking import Scored
 from kruntimes_core.framework.runner.table import Verdict
 from kruntimes_core.model.times import format_time
@@ -102,7 +103,7 @@ def _candidate(
 
 def _scores(scored: Scored, profile: Profile) -> dict[str, dict[str, Any]]:
     return {
-        plugin.name: {"raw": str(raw), "normalized": normalized, "weight": plugin.weight}
+        plugin.name: {"raw": written(raw), "normalized": normalized, "weight": plugin.weight}
         for plugin, raw, normalized in zip(
             profile.implementing("score"), scored.raw, scored.normalized, strict=True
         )

@@ -53,20 +53,34 @@ def broken(plugin: ActivePlugin, hook: str, error: BaseException) -> PluginError
 
 def describe(error: BaseException) -> str:
     """One bounded line about an exception, whatever its `__str__` does."""
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 - a stranger's __str__
-        text = "its message cannot be read"
-    name = type(error).__name__
+    text = _text(str, error, "its message cannot be read")
+    name = _name(error)
     return one_line(f"{name}: {text}" if text else name)
 
 
 def shown(value: object) -> str:
     """One bounded line about a value out of contract, whatever its `__repr__` does."""
+    return one_line(_text(repr, value, f"a {_name(value)} that cannot be shown"))
+
+
+def written(value: object) -> str:
+    """One bounded line for a record that says what `value` is, whatever its `__str__` does."""
+    return one_line(_text(str, value, f"a {_name(value)} that cannot be shown"))
+
+
+def _text(show: Callable[[object], str], value: object, otherwise: str) -> str:
+    """A stranger's `__str__` or `__repr__` may do what any other call may do."""
     try:
-        return one_line(repr(value))
-    except Exception:  # noqa: BLE001 - a stranger's __repr__
-        return f"a {type(value).__name__} that cannot be shown"
+        return str.__str__(show(value))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - as above
+        return otherwise
+
+
+def _name(value: object) -> str:
+    """The name of a value's type; a metaclass may answer what it likes, so it is not asked."""
+    return str(type.__dict__["__name__"].__get__(type(value)))
 
 
 def one_line(text: str) -> str:

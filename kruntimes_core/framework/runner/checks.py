@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from kruntimes_core.framework.outcomes import Reject
@@ -12,18 +12,32 @@ from kruntimes_core.framework.runner.calls import shown
 
 
 def rejection(plugin: ActivePlugin, answer: Any, hook: str = "filter") -> Reject | None:
-    """A filter's or reserve's answer: None, or a `Reject` with a declared reason."""
+    """A filter's or reserve's answer: None, or a `Reject` with a declared reason.
+
+    The host compares, counts and prints its parts later, where a failure could be laid at nobody's
+    door. So they are of plain types from here on, an enum's text or a time of another zone included.
+    """
     if answer is None:
         return None
     if not isinstance(answer, Reject):
         raise plugin.error(hook, f"returned {shown(answer)}; return None or Reject(reason)")
-    if answer.reason not in plugin.reasons:
-        raise plugin.error(hook, f"gave reason {shown(answer.reason)}; declare it in `reasons`")
-    if answer.again_at is not None and (
-        not isinstance(answer.again_at, datetime) or answer.again_at.tzinfo is None
-    ):
-        raise plugin.error(hook, f"gave again_at {shown(answer.again_at)}; use an aware datetime")
-    return answer
+    reason, detail, again_at = answer.reason, answer.detail, answer.again_at
+    if not isinstance(reason, str) or reason not in plugin.reasons:
+        raise plugin.error(hook, f"gave reason {shown(reason)}; declare it in `reasons`")
+    if not isinstance(detail, str | None):
+        raise plugin.error(hook, f"gave detail {shown(detail)}; use a text")
+    if not isinstance(answer.elsewhere, bool):
+        raise plugin.error(hook, f"gave elsewhere {shown(answer.elsewhere)}; use True or False")
+    if again_at is not None and (not isinstance(again_at, datetime) or again_at.utcoffset() is None):
+        raise plugin.error(hook, f"gave again_at {shown(again_at)}; use an aware datetime")
+    if type(answer) is Reject and type(reason) is str and type(detail) in (str, type(None)) and not again_at:
+        return answer
+    return Reject(
+        str.__str__(reason),
+        str.__str__(detail) if detail is not None else None,
+        again_at.astimezone(UTC) if again_at is not None else None,
+        answer.elsewhere,
+    )
 
 
 def plain_score(plugin: ActivePlugin, answer: Any) -> int:
@@ -44,9 +58,10 @@ def normalized_scores(plugin: ActivePlugin, answer: Any, expected: int) -> list[
     """The answer of normalize: one int 0..100 for each raw score."""
     if not isinstance(answer, Sequence) or isinstance(answer, str | bytes):
         raise plugin.error("normalize", f"returned {shown(answer)}; return a sequence of ints")
-    if len(answer) != expected:
-        raise plugin.error("normalize", f"returned {len(answer)} values for {expected} scores")
-    for value in answer:
+    values = list(answer)
+    if len(values) != expected:
+        raise plugin.error("normalize", f"returned {len(values)} values for {expected} scores")
+    for value in values:
         if type(value) is not int or not 0 <= value <= 100:
             raise plugin.error("normalize", f"gave {shown(value)}; give ints from 0 to 100")
-    return list(answer)
+    return values

@@ -29,6 +29,13 @@ class Prepared:
     """Equal for Runs of one Runtime that every filter answers alike."""
     reads: Reads = field(compare=False)
     workspace: Workspace | None = None
+    noted: tuple[Reads, ...] = field(default=(), compare=False, repr=False)
+    """What each prefilter has read so far; a state may hold `targets` and ask on, in a filter."""
+
+    def gather(self) -> None:
+        """Bring `reads` up to date: the plan is complete, and nothing is read any more."""
+        for reads in self.noted:
+            self.reads.merge(reads)
 
 
 @dataclass(frozen=True, slots=True)

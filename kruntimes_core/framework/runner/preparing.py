@@ -71,7 +71,7 @@ class PreFilters:
         inputs = _Inputs(run, snapshot, workspace_of(run, snapshot))
         states: list[Any] = []
         keys: list[Hashable] = []
-        reads = Reads()
+        noted: list[Reads] = []
         for stage in self._stages:
             if stage is None:
                 states.append(None)
@@ -82,9 +82,9 @@ class PreFilters:
                 return answer
             states.append(answer.state)
             keys.append(answer.key)
-            reads.merge(answer.reads)
+            noted.append(answer.reads)
         class_key = (run.uid, *keys) if self._own_class else tuple(keys)
-        return Prepared(tuple(states), tuple(keys), class_key, reads, inputs.workspace)
+        return Prepared(tuple(states), tuple(keys), class_key, Reads(), inputs.workspace, tuple(noted))
 
 
 class _PreFilter:
@@ -126,12 +126,15 @@ class _PreFilter:
         return _Answer(state, key, targets.reads if targets is not None else Reads())
 
     def _invalid(self, verdict: InvalidRun) -> Invalid:
-        reason, message = verdict.reason, verdict.message
+        try:
+            reason, message = verdict.reason, verdict.message
+        except BaseException as error:  # noqa: BLE001 - a subclass may have left them out
+            raise calls.broken(self._plugin, "prefilter", error) from None
         if not isinstance(reason, str) or not calls.CAMEL_CASE.fullmatch(reason):
             raise self._error(f"InvalidRun with reason {calls.shown(reason)}; use a CamelCase name")
         if not isinstance(message, str):
             raise self._error(f"InvalidRun with message {calls.shown(message)}; use a text")
-        return Invalid(self._plugin.name, reason, message)
+        return Invalid(self._plugin.name, str.__str__(reason), str.__str__(message))
 
     def _error(self, problem: str) -> PluginError:
         return self._plugin.error("prefilter", problem)

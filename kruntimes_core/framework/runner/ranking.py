@@ -10,7 +10,8 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,14 @@ class Scored:
     raw: Row
     normalized: tuple[int, ...]
     total: int
+
+
+class UncomparableError(Exception):
+    """Raw scores of the scorer at `place` cannot be compared or counted; `__cause__` says why."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__(place)
+        self.place = place
 
 
 class _Best:
@@ -79,7 +88,8 @@ class Ranking:
         if self._incremental:
             self._count(row, 1)
         for scorer, heap in self._heaps.items():
-            heapq.heappush(heap, _Best(_raw(row, scorer), name, row))
+            with _blaming(scorer):
+                heapq.heappush(heap, _Best(_raw(row, scorer), name, row))
 
     def drop(self, name: str) -> None:
         """Forget a Pod."""
@@ -144,36 +154,56 @@ class Ranking:
         return totals
 
     def _count(self, row: Row, difference: int) -> None:
-        try:
-            for values, raw in zip(self._distinct, row, strict=True):
+        for place, (values, raw) in enumerate(zip(self._distinct, row, strict=True)):
+            try:
                 values[raw] += difference
                 if not values[raw]:
                     del values[raw]
-        except TypeError:
-            # A raw score that cannot be hashed: from now on every choice looks at every Pod.
-            self._incremental = False
-            self._heaps.clear()
+            except TypeError:
+                # A raw score that cannot be hashed: from now on every choice looks at every Pod.
+                self._incremental = False
+                self._heaps.clear()
+                return
+            except BaseException as error:
+                raise UncomparableError(place) from error
 
     def _top(self, scorer: int | None, excluded: Set[str]) -> str | None:
         heap = self._heaps.get(scorer)
         if heap is None or len(heap) > 2 * len(self._rows) + 64:
             heap = [_Best(_raw(row, scorer), name, row) for name, row in self._rows.items()]
-            heapq.heapify(heap)
+            with _blaming(scorer):
+                heapq.heapify(heap)
             self._heaps[scorer] = heap
         set_aside = []
         found = None
         while heap:
             entry = heap[0]
             if self._rows.get(entry.name) is not entry.row:
-                heapq.heappop(heap)
+                self._pop(heap, scorer)
             elif entry.name in excluded:
-                set_aside.append(heapq.heappop(heap))
+                set_aside.append(self._pop(heap, scorer))
             else:
                 found = entry.name
                 break
-        for entry in set_aside:
-            heapq.heappush(heap, entry)
+        with _blaming(scorer):
+            for entry in set_aside:
+                heapq.heappush(heap, entry)
         return found
+
+    def _pop(self, heap: list[_Best], scorer: int | None) -> _Best:
+        with _blaming(scorer):
+            return heapq.heappop(heap)
+
+
+@contextmanager
+def _blaming(scorer: int | None) -> Iterator[None]:
+    """What comparing raw scores raises is the fault of the scorer that gave them."""
+    try:
+        yield
+    except BaseException as error:
+        if scorer is None:  # nothing of a plugin's was compared
+            raise
+        raise UncomparableError(scorer) from error
 
 
 def _raw(row: Row, scorer: int | None) -> Any:

@@ -74,6 +74,7 @@ class Runner:
             "verdicts": dict(table.verdicts) if self._keeps_verdicts else None,
         }
         best = self._scoring.best(table, questions, prepared, run, snapshot, excluded)
+        prepared.gather()
         if best is not None:
             return Chosen(pod=table.pod(best), **common)
         headline = self._headline(table, run)
@@ -92,6 +93,7 @@ class Runner:
         for answers in self._filters:
             if answers.about(prepared, run, snapshot)(pod) is not None:
                 return None
+        prepared.gather()
         return Chosen(prepared=prepared, mark=snapshot.pods.mark, pod=pod)
 
     def explain(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import Any
 
+from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runner import calls, checks
 from kruntimes_core.framework.runner.answers import PodAnswers
 from kruntimes_core.framework.runner.outcomes import Prepared
-from kruntimes_core.framework.runner.ranking import Normalize, Scored, Scorer
+from kruntimes_core.framework.runner.ranking import Normalize, Scored, Scorer, UncomparableError
 from kruntimes_core.framework.runner.table import Questions, Table
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
@@ -42,7 +43,7 @@ class Scoring:
         try:
             table.score(questions, afresh=not self._reusable)
             return table.ranking.best(scorers, excluded)
-        except BaseException as error:  # noqa: BLE001 - a plugin's values compare as they like
+        except UncomparableError as error:
             raise self._blamed(error) from None
 
     def scored(
@@ -58,7 +59,7 @@ class Scoring:
         try:
             table.score(questions, afresh=False)
             return table.ranking.scored(self._bound(prepared, run, snapshot), excluded)
-        except BaseException as error:  # noqa: BLE001 - as above
+        except UncomparableError as error:
             raise self._blamed(error) from None
 
     def _bound(self, prepared: Prepared, run: Run, snapshot: Snapshot) -> tuple[Scorer, ...]:
@@ -87,10 +88,9 @@ class Scoring:
 
         return normalize
 
-    def _blamed(self, error: BaseException) -> BaseException:
-        """Scores that cannot be compared are the fault of a scorer whose raw values are free."""
-        free = [answers.plugin for answers in self.answers if "normalize" in answers.plugin.hooks]
-        return calls.broken(free[0], "score", error) if free else error
+    def _blamed(self, error: UncomparableError) -> PluginError:
+        """Scores compare as they like: what goes wrong there is the error of the plugin that gave them."""
+        return calls.broken(self.answers[error.place].plugin, "score", error.__cause__ or error)
 
 
 def _check(plugin: ActivePlugin) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import fields, is_dataclass
+from datetime import date, datetime, time, timedelta, timezone
 from enum import Enum
 from typing import Any
 
@@ -16,6 +17,8 @@ from kruntimes_core.model.selectors import LabelSelector
 
 # Types whose equal values are indistinguishable. A float is not one of them: 0.0 == -0.0.
 _PLAIN = (str, bytes, int, bool, type(None))
+# Built-in types with several forms of one value (zeros, ranges, zones): by what is seen.
+_SEEN = (float, complex, range, date, datetime, time, timedelta, timezone)
 # Values of this project that are compared by value and hold strings alone.
 _OURS = (LabelSelector,)
 
@@ -24,6 +27,35 @@ class Unshared:
     """The key of a state that belongs to its Run: equal to nothing but itself."""
 
     __slots__ = ()
+
+
+class _Declared:
+    """The key of a state whose own type says what is equal.
+
+    The host looks keys up in many tables, on more than one thread, where a stranger's comparison must
+    not fail: its hash is taken once, and what cannot be compared is not equal.
+    """
+
+    __slots__ = ("_hash", "_state")
+
+    def __init__(self, state: Any, state_hash: int) -> None:
+        self._state = state
+        self._hash = state_hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, _Declared) or type(self._state) is not type(other._state):
+            return False
+        try:
+            return bool(self._state == other._state)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # noqa: BLE001 - a stranger's __eq__
+            return False
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 def share_key(state: Any) -> Hashable:
@@ -58,11 +90,9 @@ def _declared(state: Any) -> Hashable:
     own_equality = getattr(kind, "__eq__", None)
     if own_hash in (None, object.__hash__) or own_equality is object.__eq__:
         return Unshared()
-    if kind.__module__ == "builtins" or kind.__module__ == "datetime":
-        # Built-in types with several forms of one value (floats, ranges, zones): by what is seen.
+    if kind in _SEEN:
         return (kind, repr(state))
     try:
-        hash(state)
+        return _Declared(state, hash(state))
     except Exception:  # noqa: BLE001 - a stranger's __hash__
         return Unshared()
-    return (kind, state)
