@@ -118,13 +118,17 @@ class Core:
 
         at_least: seconds that the API server asked for; no more than the longest backoff counts.
         """
+        until = self.after_failure(entry, at_least)
+        self.delay(entry, until)
+        return until
+
+    def after_failure(self, entry: RunEntry, at_least: float | None = None) -> int:
+        """Count a failure of a Run. Returns when to try again, in ticks; at_least: see `back_off`."""
         entry.failures += 1
         pause = self.settings.backoff(entry.failures)
         if at_least is not None and at_least > 0:
             pause = max(pause, min(ticks(at_least), self.settings.backoff_max))
-        until = self.now.ticks + pause
-        self.delay(entry, until)
-        return until
+        return self.now.ticks + pause
 
     def retry_due(self, entry: RunEntry) -> int:
         """When the retry delay of a re-queued Run ends, in ticks (API contract, Retry delay).

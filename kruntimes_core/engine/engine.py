@@ -185,8 +185,8 @@ class Engine:
         if core.queue_plugin is not former:
             self._forget_keys()
         for entry in sorted(core.runs, key=lambda entry: entry.arrival):
-            if entry.stage in (Stage.QUEUED, Stage.WORKING, Stage.KEYING):
-                source = WakeSource.RELOAD if entry.stage is Stage.WORKING else None
+            if entry.stage in (Stage.QUEUED, Stage.WORKING, Stage.KEYING) or entry.held_by_plugins:
+                source = None if entry.stage in (Stage.QUEUED, Stage.KEYING) else WakeSource.RELOAD
                 entry.leave()
                 core.enqueue(entry, source)
 

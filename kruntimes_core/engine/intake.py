@@ -125,6 +125,7 @@ class Intake:
 
     def _pending(self, entry: RunEntry, before: RunObservation | None, was_active: bool) -> None:
         core = self._core
+        core.retry_due(entry)  # reckoned from now on, though a standby may try the Run much later
         released = self._release_outlived(entry)
         core.waiting.source = _released(was_active)
         core.reservations.claim(entry)

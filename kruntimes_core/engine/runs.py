@@ -9,7 +9,7 @@ from typing import Any
 
 from kruntimes_core.engine.binding.assumption import Assumption
 from kruntimes_core.engine.binding.requests import Pending, Write
-from kruntimes_core.engine.record.decision import Decision
+from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.engine.state import Claim
 from kruntimes_core.engine.state.claims import RunKey
 from kruntimes_core.framework.runner import Prepared
@@ -68,6 +68,8 @@ class RunEntry:
     read_again: bool = False
     """Something happened since the read began that it may not show."""
     failures: int = 0
+    refused_in: str = ""
+    """The newest known version, if a write was refused in it all the same: no race, so not at once again."""
     delay_for: tuple[object, ...] | None = None
     delay_until: int = 0
     prepared: Prepared | None = None
@@ -90,6 +92,17 @@ class RunEntry:
     def run(self) -> Run:
         """The Run value that plugins see."""
         return self.observation.run
+
+    @property
+    def held_by_plugins(self) -> bool:
+        """Whether it is in a backoff that plugins caused: other plugins, or other arguments, may end it.
+
+        One that the API server caused goes on, whatever decides.
+        """
+        made = self.decision
+        if self.stage is not Stage.DELAYED or made is None:
+            return False
+        return made.error is not None or made.outcome is Outcome.WAITING
 
     def leave(self) -> None:
         """Leave the stage: timers, queue entries and work begun for it are void from here on."""

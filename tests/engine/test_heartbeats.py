@@ -81,6 +81,21 @@ def test_a_probe_time_in_the_future_counts_from_when_it_was_first_seen_and_no_ed
     assert not host.pods()["py-0"].available
 
 
+@pytest.mark.parametrize("meanwhile", ["go", None], ids=["another Runtime", "no Runtime"])
+def test_a_pod_that_changes_its_runtime_and_comes_back_buys_no_new_trust(
+    host: Host, meanwhile: str | None
+) -> None:
+    host.pod("py-0", beating=False, probed_at=NOW + timedelta(hours=1))
+    host.advance(10)
+    for runtime in (meanwhile, "py"):
+        host.server.change(PODS, NAMESPACE, "py-0", {"metadata": {"labels": {"runtime": runtime}}})
+        host.settle()
+    host.advance(5)
+    assert host.pods()["py-0"].available
+    host.advance(MICROSECOND)
+    assert not host.pods()["py-0"].available
+
+
 def test_a_pod_of_another_uid_gets_its_own_first_sight(host: Host) -> None:
     future = NOW + timedelta(hours=1)
     host.pod("py-0", beating=False, probed_at=future)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NAMESPACE, NOW
-from kruntimes_core.testing.harness import Host
+from kruntimes_core.testing.harness import PODS, RUNS, WORKSPACES, Host
 
 
 def decision(host: Host, name: str = "r") -> Decision:
@@ -134,3 +135,17 @@ def test_an_available_pod_is_what_its_value_says(host: Host) -> None:
     host.settle()
     pod: RuntimePod = host.engine.state.snapshot(NAMESPACE, "py", NOW).pods["py-0"]
     assert (pod.available, dict(pod.usage), dict(pod.capacity)) == (True, {"runs": 1}, {"runs": 3})
+
+
+def test_a_standby_counts_the_delay_from_when_it_first_saw_the_run(make_host: Callable[..., Host]) -> None:
+    """Whatever clock wrote the time: here it is an hour ahead."""
+    standby = make_host(leading=False)
+    standby.pod("py-0")
+    standby.run("r", **requeued(2, backoff="60s", since=3600))
+    standby.relist(PODS, WORKSPACES, RUNS)
+    standby.advance(59)
+    standby.engine.lead(standby.now)
+    standby.settle()
+    assert standby.pod_of("r") is None
+    standby.advance(1)
+    assert standby.pod_of("r") == "py-0"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from kruntimes_core import Reject, RuntimePod, Snapshot
 from kruntimes_core.engine import events
 from kruntimes_core.engine.tally import WakeSource
+from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing import affinity_object, condition_object, term_object
 from kruntimes_core.testing.builders import NAMESPACE, NOW
 from kruntimes_core.testing.harness import PODS, WORKSPACES, Host, hold_request, refuse
@@ -274,6 +276,26 @@ def test_a_heartbeat_that_runs_out_wakes_those_that_wait_for_fewer_targets_not_f
     assert host.wakeups[WakeSource.TIMER] == 1
 
 
+def test_again_at_is_not_forgotten_while_the_only_run_of_its_class_is_in_work() -> None:
+    opens = NOW + timedelta(seconds=8)
+
+    def nap(pod: RuntimePod, snapshot: Snapshot) -> Reject | None:
+        return Reject("Naps", again_at=opens) if snapshot.now < opens else None
+
+    host = Host(profiles_of(fake_plugin(filter=nap, reasons=["Naps"])))
+    host.pod("py-0")
+    host.run("r")
+    host.settle()
+    host.server.change(PODS, NAMESPACE, "py-0", {"metadata": {"annotations": {"edit": "1"}}})
+    host.observe()
+    work = host.take()
+    assert host.engine.wake_at is not None  # a driver may ask at any time; it used to drop the alarm
+    host.finish(work)
+    host.silence("py-0")
+    host.advance(8)
+    assert host.pod_of("r") == "py-0"
+
+
 def test_reload_wakes_all_and_counts_them(host: Host) -> None:
     def closed(pod: RuntimePod) -> Reject | None:
         return Reject("Closed")
@@ -287,6 +309,44 @@ def test_reload_wakes_all_and_counts_them(host: Host) -> None:
     host.settle()
     assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", "py-0")
     assert host.wakeups[WakeSource.RELOAD] == 2
+
+
+def raising(*_: Any) -> None:
+    raise RuntimeError("broken")
+
+
+@pytest.mark.parametrize(
+    "former",
+    [
+        fake_plugin(filter=lambda pod: raising()),
+        fake_plugin(reserve=lambda pod: Reject("Closed"), reasons=["Closed"]),
+        fake_plugin(queue_key=lambda run: raising()),
+    ],
+    ids=["a plugin fails", "reserve says no", "queue_key fails"],
+)
+def test_reload_ends_the_backoff_that_the_former_plugins_caused(former: ActivePlugin) -> None:
+    host = Host(profiles_of(former))
+    host.pod("py-0")
+    host.run("r")
+    host.advance(70)
+    host.engine.reload(profiles_of(fake_plugin(filter=lambda pod: None)), host.now)
+    host.settle()
+    assert host.pod_of("r") == "py-0"
+
+
+def test_reload_leaves_the_retry_delay_and_what_the_server_asked_for_alone() -> None:
+    host = Host(profiles_of(fake_plugin(filter=lambda pod: None)))
+    host.pod("py-0", runs=3)
+    stopped = condition_object("Running", False, since=NOW)
+    host.run("r1", spec={"retryPolicy": {"backoff": "30s"}}, status={"attempt": 2, "conditions": [stopped]})
+    host.run("r2")
+    host.disturb("r2", refuse(429, retry_after=30))
+    host.settle()
+    host.engine.reload(profiles_of(fake_plugin(filter=lambda pod: None)), host.now)
+    host.advance(29)
+    assert (host.pod_of("r1"), host.pod_of("r2")) == (None, None)
+    host.advance(1)
+    assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", "py-0")
 
 
 def test_a_plan_by_a_former_profile_is_made_again_after_a_reload() -> None:

@@ -57,7 +57,7 @@ class Binder:
         elif isinstance(write.pending, PendingTerminal):
             self._terminal_failed(entry, write, answer)
         else:
-            self._text_failed(entry, answer)
+            self._text_failed(entry, write, answer)
 
     def _applied(self, entry: RunEntry, write: Write, answer: Applied) -> None:
         pending = write.pending
@@ -108,19 +108,25 @@ class Binder:
         self._core.outbox.read(entry)
 
     def _terminal_failed(self, entry: RunEntry, write: Write, answer: Refused | InDoubt) -> None:
-        if isinstance(answer, InDoubt) or answer.status == _CONFLICT:
+        if isinstance(answer, InDoubt):
+            entry.refused_in = write.guard  # sent again with backoff, if it has not landed
+            self._await_newer(entry, write.guard)
+        elif answer.status == _CONFLICT:
             self._await_newer(entry, write.guard)
         else:
             self._core.back_off(entry, answer.retry_after)
 
-    def _text_failed(self, entry: RunEntry, answer: Refused | InDoubt) -> None:
-        """A text is written again if it is still true; nothing else hangs on it."""
-        if isinstance(answer, Refused) and answer.status == _CONFLICT:
+    def _text_failed(self, entry: RunEntry, write: Write, answer: Refused | InDoubt) -> None:
+        """A text is written again if it is still true, after a read; nothing else hangs on it.
+
+        A conflict is read about at once, but a second one in the same version is no race any more.
+        """
+        conflict = isinstance(answer, Refused) and answer.status == _CONFLICT
+        if conflict and entry.refused_in != write.guard:
+            entry.refused_in = write.guard
             self._core.outbox.read(entry)
             return
-        entry.failures += 1
-        until = self._core.now.ticks + self._core.settings.backoff(entry.failures)
-        self._read_at(entry, until)
+        self._read_at(entry, self._core.after_failure(entry, answer.retry_after))
 
     def _read_at(self, entry: RunEntry, until: int) -> None:
         core = self._core
@@ -137,8 +143,7 @@ class Binder:
         if isinstance(answer, NotFound):
             self._intake.forget(entry)
         elif isinstance(answer, InDoubt):
-            entry.failures += 1
-            self._read_at(entry, self._core.now.ticks + self._core.settings.backoff(entry.failures))
+            self._read_at(entry, self._core.after_failure(entry, answer.retry_after))
         elif answer.observation.run.uid != entry.run.uid:
             self._intake.forget(entry)
             self._intake.observed(answer.observation, sure=True)
@@ -154,11 +159,22 @@ class Binder:
             if assumption.doubtful and entry.sent is None:
                 self._resolve(entry, assumption, seen)
         elif entry.stage is Stage.BEHIND:
-            self._core.enqueue(entry, None)
+            self._still_the_same(entry, seen.version)
         elif entry.stage in (Stage.WAITING, Stage.DELAYED):
             text = entry.text
             if text is not None and entry.sent is None and waiting_patch(seen, text) is not None:
                 self._core.outbox.put(entry, PendingText(text))
+
+    def _still_the_same(self, entry: RunEntry, version: str) -> None:
+        """A newer version would have queued the Run: no write was applied, and nothing has changed.
+
+        Once that may be chance; again in the same version, only time will tell.
+        """
+        if entry.refused_in == version:
+            self._core.back_off(entry)
+        else:
+            entry.refused_in = version
+            self._core.enqueue(entry, None)
 
     def _resolve(self, entry: RunEntry, assumption: Assumption, seen: RunObservation) -> None:
         """The Run shows no assignment. In the guarded version the patch may still land; else never."""

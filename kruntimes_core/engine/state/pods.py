@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from kruntimes_core.engine.instant import Now
 from kruntimes_core.engine.state.claims import Claim, Claims
-from kruntimes_core.engine.state.heartbeats import Heartbeat, heard
+from kruntimes_core.engine.state.heartbeats import Heartbeat, LastHeard, heard
 from kruntimes_core.engine.state.pictures import Pictures
 from kruntimes_core.engine.versions import newer_than_list, older
 from kruntimes_core.model.pod import PodObservation, RuntimePod, Unavailability
@@ -36,6 +36,7 @@ class PodTable:
         self._limit = heartbeat_staleness
         self._pods: dict[PodKey, _KnownPod] = {}
         self._names: dict[tuple[str, str], str] = {}  # (namespace, Pod UID) -> name
+        self._last_heard = LastHeard()
         self._expiries: list[tuple[int, PodKey]] = []
         self._armed: dict[PodKey, int] = {}
 
@@ -70,7 +71,8 @@ class PodTable:
             if before.uid != pod.uid or before.runtime != pod.runtime:
                 self._forget(key)
                 known = None
-        heartbeat = heard(known.heartbeat if known else None, observation.probed_at, now, self._limit)
+        before_it = known.heartbeat if known else self._last_heard.take((pod.namespace, pod.uid))
+        heartbeat = heard(before_it, observation.probed_at, now, self._limit)
         stale = heartbeat.stale(now)
         if known is None:
             self._enter(key, _KnownPod(observation, heartbeat, stale, pod))
@@ -158,7 +160,9 @@ class PodTable:
             self._pictures.put_pod(value.namespace, value.runtime, value.name, value)
 
     def _forget(self, key: PodKey) -> None:
-        pod = self._pods.pop(key).observation.pod
+        known = self._pods.pop(key)
+        pod = known.observation.pod
+        self._last_heard.keep((pod.namespace, pod.uid), known.heartbeat)
         if self._names.get((pod.namespace, pod.uid)) == pod.name:
             del self._names[pod.namespace, pod.uid]
         self._pictures.put_pod(pod.namespace, pod.runtime, pod.name, None)
