@@ -7,15 +7,21 @@ from typing import Any
 
 import pytest
 
+from kruntimes_core import Reject
 from kruntimes_core.engine import events
 from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.framework.profile import Profile
+from kruntimes_core.framework.runner import Prepared, checks
+from kruntimes_core.framework.runner.answers import PodAnswers
+from kruntimes_core.framework.runner.preparing import PreFilters
 from kruntimes_core.model.affinity import Affinity
 from kruntimes_core.model.pod import PodObservation
 from kruntimes_core.model.run import Phase, RunObservation
-from kruntimes_core.testing import make_affinity, make_pod, make_run, matching
+from kruntimes_core.testing import make_affinity, make_pod, make_run, make_snapshot, matching
 from kruntimes_core.testing.builders import NAMESPACE, NOW
-from kruntimes_core.testing.harness import Host
-from kruntimes_core.testing.plugins import Calls, watched
+from kruntimes_core.testing.harness import PODS as PODS_KIND
+from kruntimes_core.testing.harness import WORKSPACES, Host
+from kruntimes_core.testing.plugins import Calls, fake_plugin, watched
 
 PODS = 1_000
 
@@ -249,6 +255,37 @@ def test_runs_that_come_and_go_leave_nothing_behind(profiles: Profiles, leading:
     # Void rows of heaps are cleared away now and then, each 1,024th time.
     assert all(size < before[name] + 1_024 for name, size in host.engine.sizes.items())
     assert host.engine.sizes["runs"] == 0
+
+
+def test_namespaces_that_come_and_go_leave_nothing_behind(host: Host) -> None:
+    for number in range(50):
+        namespace = f"ns-{number}"
+        host.pod("py-0", namespace=namespace)
+        host.workspace("ws", namespace=namespace)
+        host.run("r", namespace=namespace)
+        host.run("waits", namespace=namespace, requests={"gpu": "1"})
+        host.settle()
+        assert host.pod_of("r", namespace) == "py-0"
+        assert host.engine.state.namespaces == 1
+        host.delete("r", namespace)
+        host.delete("waits", namespace)
+        host.delete("py-0", namespace, PODS_KIND)
+        host.delete("ws", namespace, WORKSPACES)
+        host.settle()
+    assert host.engine.state.namespaces == 0
+
+
+def test_states_of_runtimes_without_pods_are_forgotten_in_time() -> None:
+    plugin = fake_plugin(filter=lambda pod, state: None, prefilter=lambda request: request)
+    answers = PodAnswers[Reject | None](plugin, "filter", 0, checks.rejection)
+    prefilters = PreFilters(Profile(plugins=(plugin,)))
+    nothing = make_snapshot()
+    for number in range(5_000):
+        run = make_run(request={"size": number + 1})
+        prepared = prefilters.prepare(run, nothing)
+        assert isinstance(prepared, Prepared)
+        answers.about(prepared, run, nothing)
+    assert len(answers) <= 4_096
 
 
 def test_runtimes_that_runs_only_name_leave_nothing_behind(profiles: Profiles) -> None:

@@ -30,32 +30,39 @@ class Changes(Protocol):
 
 @dataclass(slots=True)
 class Picture:
-    """What is known of one namespace, in immutable values. `version` counts the changes."""
+    """What is known of one namespace, in immutable values. `version` grows with each change."""
 
     targets: Targets = field(default_factory=Targets)
     workspaces: Map[str, Workspace] = field(default_factory=Map)
     pods: dict[str, Pods] = field(default_factory=dict)
-    no_pods: Pods = field(default_factory=Pods)
     version: int = 0
 
-    def of_runtime(self, runtime: str) -> Pods:
-        """The Pods of one Runtime. Whatever Runtimes the Runs name, those without Pods share one object."""
-        return self.pods.get(runtime, self.no_pods)
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing in the namespace."""
+        return not (self.targets or self.workspaces or self.pods)
 
 
 class Pictures:
-    """All namespaces. Every change goes through here, and `changes` is told of it."""
+    """All namespaces. Every change goes through here, and `changes` is told of it.
+
+    Namespaces and Runtimes come and go, so what is empty is not kept: whatever names Runs use, those
+    without Pods share one object, and versions grow over all namespaces, so that none comes twice.
+    """
 
     def __init__(self, changes: Changes) -> None:
         self._changes = changes
         self._pictures: dict[str, Picture] = {}
+        self._nothing = Picture()
+        self._no_pods = Pods()
+        self._version = 0
 
     def of(self, namespace: str) -> Picture:
-        """The picture of one namespace."""
-        picture = self._pictures.get(namespace)
-        if picture is None:
-            picture = self._pictures[namespace] = Picture()
-        return picture
+        """The picture of one namespace, to be looked at."""
+        return self._pictures.get(namespace, self._nothing)
+
+    def __len__(self) -> int:
+        return len(self._pictures)
 
     def snapshot(self, namespace: str, runtime: str, wall: datetime) -> Snapshot:
         """The picture that a cycle decides from; it costs a few references."""
@@ -63,7 +70,7 @@ class Pictures:
         return Snapshot(
             namespace=namespace,
             runtime=runtime,
-            pods=picture.of_runtime(runtime),
+            pods=picture.pods.get(runtime, self._no_pods),
             targets=picture.targets,
             workspaces=picture.workspaces,
             now=wall,
@@ -71,25 +78,39 @@ class Pictures:
 
     def put_pod(self, namespace: str, runtime: str, name: str, pod: RuntimePod | None) -> None:
         """Set or remove a Pod of a Runtime."""
-        picture = self.of(namespace)
-        picture.pods[runtime] = picture.of_runtime(runtime).replacing(name, pod)
-        picture.version += 1
+        picture = self._to_change(namespace)
+        picture.pods[runtime] = picture.pods.get(runtime, self._no_pods).replacing(name, pod)
+        if not picture.pods[runtime]:
+            del picture.pods[runtime]
+        self._changed(namespace, picture)
         self._changes.pod_changed(namespace, runtime)
 
     def put_workspace(self, namespace: str, name: str, workspace: Workspace | None) -> None:
         """Set or remove a workspace."""
-        picture = self.of(namespace)
+        picture = self._to_change(namespace)
         if workspace is not None:
             picture.workspaces = picture.workspaces.set(name, workspace)
         else:
             picture.workspaces = picture.workspaces.delete(name)
-        picture.version += 1
+        self._changed(namespace, picture)
         self._changes.workspace_changed(namespace, name)
 
     def change_targets(self, namespace: str, labels: LabelSet, difference: int) -> None:
         """Add or remove targets with these labels."""
-        picture = self.of(namespace)
+        picture = self._to_change(namespace)
         before = picture.targets
         picture.targets = before.changed_by(labels, difference)
-        picture.version += 1
+        self._changed(namespace, picture)
         self._changes.targets_changed(namespace, labels, before, picture.targets)
+
+    def _to_change(self, namespace: str) -> Picture:
+        picture = self._pictures.get(namespace)
+        if picture is None:
+            picture = self._pictures[namespace] = Picture()
+        return picture
+
+    def _changed(self, namespace: str, picture: Picture) -> None:
+        self._version += 1
+        picture.version = self._version
+        if picture.empty:
+            del self._pictures[namespace]

@@ -30,8 +30,13 @@ class State:
         return self._pictures.of(namespace).targets
 
     def version(self, namespace: str) -> int:
-        """A number that grows with each change of anything in the namespace."""
+        """A number that is another one after each change of anything in the namespace."""
         return self._pictures.of(namespace).version
+
+    @property
+    def namespaces(self) -> int:
+        """How many namespaces something is known of."""
+        return len(self._pictures)
 
     def claim_of(self, run: RunKey) -> Claim | None:
         """What a Run holds."""

@@ -14,8 +14,10 @@ from kruntimes_core.model.snapshot import Snapshot
 
 T = TypeVar("T")
 
-# Answers that one plugin may keep, over all states and Pods: some 30 MB at the most.
+# Answers that one plugin may keep, over all states and Pods: some 30 MB at the most. States are bounded
+# by themselves, because one of a Runtime without Pods has no answers.
 _KEPT_ANSWERS = 200_000
+_KEPT_STATES = 4_096
 
 
 class PodAnswers(Generic[T]):
@@ -44,6 +46,10 @@ class PodAnswers(Generic[T]):
         self.shared = self.reusable and not self._by_run
         self._kept: dict[Hashable, dict[str, tuple[RuntimePod, T]]] = {}
         self._count = 0
+
+    def __len__(self) -> int:
+        """How many states it keeps answers of."""
+        return len(self._kept)
 
     def about(self, prepared: Prepared, run: Run, snapshot: Snapshot) -> Callable[[RuntimePod], T]:
         """A function that answers for one Pod, for this Run on this snapshot."""
@@ -89,7 +95,7 @@ class PodAnswers(Generic[T]):
         kept = self._kept.pop(key, None)
         if kept is None:
             kept = {}
-            while self._kept and self._count > _KEPT_ANSWERS:
+            while self._kept and (self._count > _KEPT_ANSWERS or len(self._kept) >= _KEPT_STATES):
                 self._count -= len(self._kept.pop(next(iter(self._kept))))
         self._kept[key] = kept
         return kept
