@@ -262,7 +262,7 @@ def test_namespaces_that_come_and_go_leave_nothing_behind(host: Host) -> None:
         namespace = f"ns-{number}"
         host.pod("py-0", namespace=namespace)
         host.workspace("ws", namespace=namespace)
-        host.run("r", namespace=namespace)
+        host.run("r", namespace=namespace, uid=f"uid-{number}")
         host.run("waits", namespace=namespace, requests={"gpu": "1"})
         host.settle()
         assert host.pod_of("r", namespace) == "py-0"
