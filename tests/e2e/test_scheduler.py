@@ -39,7 +39,7 @@ def test_a_thousand_runs_on_twenty_pods(work: Workload, start: Start) -> None:
         "InvalidResources"
     }
     assert scheduler.get("probes", "/readyz") == (200, "ok\n")
-    assert scheduler.metric('sync_total{result="scheduled"}') == RUNS
+    assert scheduler.metric("sync_total", result="scheduled") == RUNS
     assert scheduler.metric("sweep_rescues_total") == 0
     assert scheduler.series() == series
     assert scheduler.stop() == 0

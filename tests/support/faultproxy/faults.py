@@ -19,9 +19,12 @@ class Reply:
     body: bytes = b""
 
 
-def refusal(code: int, reason: str = "", message: str = "of the proxy", **headers: str) -> Reply:
-    """A refusal as an API server words it. headers: `Retry_After="1"`."""
-    status = {"kind": "Status", "apiVersion": "v1", "code": code, "reason": reason, "message": message}
+def refusal(
+    code: int, reason: str = "", message: str = "of the proxy", token: str = "", **headers: str
+) -> Reply:
+    """A refusal as an API server words it. token: for a list to go on with. headers: `Retry_After="1"`."""
+    status: dict[str, object] = {"kind": "Status", "apiVersion": "v1", "metadata": {"continue": token}}
+    status |= {"status": "Failure", "code": code, "reason": reason, "message": message}
     fields = tuple((name.replace("_", "-"), value) for name, value in headers.items())
     return Reply(code, (("Content-Type", "application/json"), *fields), json.dumps(status).encode())
 

@@ -16,12 +16,13 @@ class Stream:
         self._writer = writer
         self._left: int | None = None
 
-    async def pump(self, pieces: AsyncIterator[bytes], flowing: asyncio.Event) -> None:
-        """Pass on what comes, while it may flow, to the end of the watch."""
-        async for piece in pieces:
-            await flowing.wait()
-            self.send(piece)
-            await self._writer.drain()
+    async def pass_on(self, piece: bytes) -> None:
+        """Pass on what came, and wait while the client does not take it."""
+        self.send(piece)
+        await self._writer.drain()
+
+    def end(self) -> None:
+        """Say that it has ended, as a server does."""
         self._writer.write(chunk(b""))
 
     def send(self, piece: bytes) -> None:
@@ -46,13 +47,15 @@ class Streams:
     """The watches on one resource, those that are open and those to come."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.flowing = asyncio.Event()
-        self.flowing.set()
+        self._flowing = asyncio.Event()
+        self._flowing.set()
         self._loop = loop
         self._open: set[Stream] = set()
         self._changed = threading.Condition()
         self.opened = 0
         """How many were opened so far."""
+        self.late_seconds = 0.0
+        """How much later the client gets to know of what comes."""
 
     # For tests
 
@@ -86,10 +89,36 @@ class Streams:
         with self._changed:
             self.opened += 1
             self._changed.notify_all()
+        arrived: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
+        arriving = asyncio.create_task(self._arrive(pieces, arrived))
         try:
-            await stream.pump(pieces, self.flowing)
+            while (item := await arrived.get())[1]:
+                await self._until(item[0])
+                await self._flowing.wait()
+                await stream.pass_on(item[1])
+            await arriving
+            stream.end()
         finally:
+            arriving.cancel()
             self._open.discard(stream)
+
+    async def _arrive(
+        self, pieces: AsyncIterator[bytes], arrived: asyncio.Queue[tuple[float, bytes]]
+    ) -> None:
+        """Note when each piece came; an empty one says that no more will come."""
+        try:
+            async for piece in pieces:
+                arrived.put_nowait((self._loop.time() + self.late_seconds, piece))
+        finally:
+            arrived.put_nowait((0.0, b""))
+
+    async def _until(self, due: float) -> None:
+        passed = self._loop.create_future()
+        timer = self._loop.call_at(due, passed.set_result, None)
+        try:
+            await passed
+        finally:
+            timer.cancel()
 
     def _each(self, act: Callable[[Stream], None]) -> None:
         for stream in list(self._open):
@@ -97,6 +126,6 @@ class Streams:
 
     async def _set(self, *, flowing: bool) -> None:
         if flowing:
-            self.flowing.set()
+            self._flowing.set()
         else:
-            self.flowing.clear()
+            self._flowing.clear()

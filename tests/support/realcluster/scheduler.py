@@ -9,9 +9,10 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.error import HTTPError
@@ -29,6 +30,8 @@ RULES = [
     {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]},
 ]
 """The rights that the API contract gives the scheduler, as far as it uses them without election."""
+
+_PAUSE_SECONDS = 0.05
 
 
 class Scheduler:
@@ -80,10 +83,20 @@ class Scheduler:
             with refused:
                 return refused.code, refused.read().decode()
 
-    def metric(self, sample: str) -> float:
-        """The value of a metric, named as in the exposition without its prefix."""
+    def wait_until(self, holds: Callable[[], bool], seconds: float = 20) -> None:
+        """Ask something of it again and again until it holds; fails when it ends, or after `seconds`."""
+        deadline = time.monotonic() + seconds
+        while not holds():
+            assert time.monotonic() < deadline, f"still not so after {seconds} s: {self.lines}"
+            with suppress(subprocess.TimeoutExpired):
+                code = self._process.wait(_PAUSE_SECONDS)
+                raise AssertionError(f"ended with {code}: {self.lines}")
+
+    def metric(self, name: str, **labels: str) -> float:
+        """The value of a metric; name: without the prefix of all."""
         _, text = self.get("metrics", "/metrics")
-        start = f"kruntimes_scheduler_{sample} "
+        inside = ",".join(f'{label}="{value}"' for label, value in sorted(labels.items()))
+        start = f"kruntimes_scheduler_{name}{{{inside}}} " if labels else f"kruntimes_scheduler_{name} "
         (line,) = (line for line in text.splitlines() if line.startswith(start))
         return float(line.removeprefix(start))
 
