@@ -13,6 +13,7 @@ from itertools import islice
 import yaml
 from yaml.scanner import ScannerError
 
+from kruntimes_core.model.decode.aliases import has_aliases, is_bomb
 from kruntimes_core.model.decode.json_text import JsonError, looks_like_json, read_json
 from kruntimes_core.model.decode.yaml_loader import Loader
 from kruntimes_core.model.errors import InputError
@@ -101,10 +102,15 @@ def _is_yaml(text: str, error: JsonError) -> bool:
 def _yaml_documents(text: str, source: str) -> Iterator[tuple[int, object]]:
     try:
         loader = Loader(text)
+        aliases = has_aliases(text)
         while loader.check_node():
             node = loader.get_node()
             line = node.start_mark.line + 1 if node else 1
-            yield line, loader.construct_document(node) if node else None
+            document = loader.construct_document(node) if node else None
+            if aliases and is_bomb(document):
+                problem = "its aliases repeat too much: write out what is meant, or give JSON"
+                raise YamlError(f"{source}:{line}: {problem}")
+            yield line, document
     except yaml.MarkedYAMLError as error:
         raise YamlError(_marked(error, text, source)) from error
     except yaml.YAMLError as error:

@@ -126,10 +126,29 @@ def test_a_merge_bomb_stays_as_small_as_its_keys() -> None:
     assert value["x11"] == {f"k{n}": n for n in range(10)}
 
 
-def test_an_alias_bomb_shares_its_parts() -> None:
-    lines = ["x0: &x0 [a]"] + [f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 10)}]" for n in range(1, 30)]
-    [(_, value)] = load("\n".join(lines))
-    assert all(part is value["x28"] for part in value["x29"])
+def repeated(first: str, times: int, depth: int) -> str:
+    """A text of `depth` lines, each a list of `times` times the one before."""
+    lines = [f"x0: &x0 {first}"]
+    lines += [f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * times)}]" for n in range(1, depth + 1)]
+    return "\n".join(lines)
+
+
+def test_aliases_share_their_value() -> None:
+    [(_, value)] = load(repeated("[a]", times=10, depth=4))
+    assert all(part is value["x3"] for part in value["x4"])
+
+
+@pytest.mark.parametrize("first", ["[a]", "{k: v}", "a"])
+@pytest.mark.parametrize("depth", [7, 30, 400])
+def test_an_alias_bomb_is_refused_before_anybody_walks_through_it(first: str, depth: int) -> None:
+    message = refusal("ok: 1\n---\n" + repeated(first, times=10, depth=depth))
+    assert message.startswith("f.yaml:3: its aliases repeat too much")
+
+
+def test_a_large_document_with_few_aliases_is_none() -> None:
+    text = "a: &a [1, 2]\nb: *a\nitems:\n" + "- [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" * 3_000
+    [(_, value)] = load(text)
+    assert value["b"] == [1, 2]
 
 
 def test_documents_before_a_broken_one_are_given() -> None:
