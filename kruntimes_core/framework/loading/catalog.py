@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import Distribution
 
 from kruntimes_core.framework.loading.checks import check_plugin
@@ -85,4 +86,7 @@ def _load(claims: tuple[Candidate, ...]) -> Installed | LoadError:
         declaration, hooks = check_plugin(value)
     except Refusal as refusal:
         return LoadError(first.name, first.origin, str(refusal), off_by_default=is_off_by_default(value))
+    if not inspect.isclass(value):
+        # Its Arguments are its class's: it is built already, and what is configured would be lost.
+        declaration = replace(declaration, arguments=None)
     return Installed(first.name, first.distribution, first.version, first.origin, value, declaration, hooks)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from kruntimes_core.framework.loading.annotations import check_annotations
 from kruntimes_core.framework.loading.declarations import CAPACITY, Declaration, read_declaration
-from kruntimes_core.framework.loading.failures import Refusal
+from kruntimes_core.framework.loading.failures import Refusal, describe_exception
 from kruntimes_core.framework.loading.manager import Implementation, implementations
 from kruntimes_core.framework.loading.signatures import check_function, hook_names
 from kruntimes_core.framework.loading.words import meant
@@ -17,8 +17,18 @@ from kruntimes_core.framework.loading.words import meant
 def check_plugin(plugin: object) -> tuple[Declaration, dict[str, tuple[str, ...]]]:
     """What a class, a module or an object declares, and its hooks with the arguments that they name.
 
-    Raises `Refusal` for the first thing that is wrong with it.
+    Raises `Refusal` for the first thing that is wrong with it, which may be that looking at it runs code
+    of its own (a `__dir__`, a property, a mapping) that fails.
     """
+    try:
+        return _checked(plugin)
+    except (Refusal, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise Refusal(f"it fails when it is looked at: {describe_exception(error)}: correct it") from error
+
+
+def _checked(plugin: object) -> tuple[Declaration, dict[str, tuple[str, ...]]]:
     found = implementations(plugin)
     _check_marks(plugin, found)
     arguments = {one.hook: check_function(one, plugin) for one in found}

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from kruntimes_core.framework.loading.failures import Refusal, describe_exception
 from kruntimes_core.framework.loading.host import HOST_API
 from kruntimes_core.framework.loading.words import meant
+from kruntimes_core.framework.runner.calls import shown
 
 CAPACITY = "capacity"
 """What a filter provides that rejects Pods without room for the Run."""
@@ -127,4 +128,4 @@ def _check_host_api(value: Any) -> None:
 
 
 def _short(value: object) -> str:
-    return repr(value)[:60]
+    return shown(value)[:60]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import traceback
 
 from kruntimes_core.framework.loading.host import HOST
+from kruntimes_core.framework.runner.calls import describe
 from kruntimes_core.model.errors import InputError
-
-_LONGEST_CAUSE = 500
 
 
 class Refusal(Exception):  # noqa: N818 - not an error of the host: its answer to a plugin
@@ -39,8 +38,7 @@ class LoadError(InputError):
 
 def describe_exception(error: BaseException) -> str:
     """One line: the exception's type and text, and the place in the plugin's code that raised it."""
-    text = " ".join(str(error).split())[:_LONGEST_CAUSE]
-    described = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    described = describe(error)
     if isinstance(error, SyntaxError):
         return described
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_foreign(frame.filename)]

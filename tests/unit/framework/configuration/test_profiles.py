@@ -215,6 +215,15 @@ def test_arguments_for_a_plugin_that_takes_none(supplied: Any) -> None:
     assert names(supplied, text.replace("{a: 1}", "{}")) == FIVE
 
 
+def test_arguments_for_an_object_that_is_built_already(supplied: Any) -> None:
+    """Its class takes some, but nobody would ever look at these."""
+    supplied.install("Zones", LABELLED + "ready = Zones(Zones.Arguments(label='zone'))\n", value=":ready")
+    text = "plugins:\n  enabled:\n  - name: Zones\n    arguments: {label: rack}"
+    assert "Zones takes no arguments: remove them" in refusal(supplied, text)
+    built = build(supplied, "plugins: {enabled: [Zones]}").all[0].plugins[-1]
+    assert built.hooks["filter"].function("pod").label == "zone"
+
+
 def test_each_runtime_has_one_profile_and_the_default_has_the_rest(supplied: Any) -> None:
     profiles = build(
         supplied,

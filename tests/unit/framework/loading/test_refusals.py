@@ -117,6 +117,27 @@ def test_a_declaration_that_makes_no_sense(environment: Any, declaration: str, w
     assert words in cause(environment, body)
 
 
+FAILS_WHEN_LOOKED_AT = [
+    "def __dir__(self): raise RuntimeError('no')",
+    "class M(dict):\n    def items(self): raise RuntimeError('no')\nreasons = M(Full='room')",
+    "class V:\n    def __repr__(self): raise RuntimeError('no')\nstateful = V()",
+    "class V:\n    def __ne__(self, other): raise SystemExit('no')\nprovides = [V()]",
+]
+
+
+@pytest.mark.parametrize("code", FAILS_WHEN_LOOKED_AT)
+def test_a_plugin_that_fails_when_it_is_looked_at(environment: Any, code: str) -> None:
+    body = "".join(f"    {line}\n" for line in f"{code}\n@hookimpl\ndef filter(self, pod): ...".splitlines())
+    environment.install("Plugin", f"class Plugin:\n{body}\nready = Plugin()", value=":ready")
+    assert "\n" not in str(environment.catalog().error("Plugin"))
+
+
+def test_an_error_that_cannot_be_shown_is_named(environment: Any) -> None:
+    source = "class Mute(Exception):\n    def __str__(self): raise SystemExit('no text')\nraise Mute"
+    environment.install("Plugin", source)
+    assert "Mute: its message cannot be read" in environment.catalog().error("Plugin").cause
+
+
 def test_capacity_needs_a_filter(environment: Any) -> None:
     body = "provides = {'capacity'}\n@hookimpl\ndef score(self, pod): return 1"
     assert "has no filter that could" in cause(environment, body)
