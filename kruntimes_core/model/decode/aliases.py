@@ -21,28 +21,29 @@ def has_aliases(text: str) -> bool:
 def is_bomb(document: object) -> bool:
     """Whether a document has far more values than were written. Takes as long as what was written."""
     sizes: dict[int, int] = {}
-    written = _size(document, sizes)
-    return written > max(_LARGEST, _LARGEST_GROWTH * len(sizes))
-
-
-def _size(document: object, sizes: dict[int, int]) -> int:
-    """The number of values, `sizes` being those of the containers met so far. No deeper than the stack."""
-    todo = [document]
+    own = 1
+    todo: list[object] = [document]
     while todo:
-        value = todo[-1]
+        value = todo.pop()
         if id(value) in sizes:
-            todo.pop()
             continue
-        parts = _parts(value)
-        unknown = {id(part): part for part in parts if _parts(part) and id(part) not in sizes}
-        if unknown:
-            todo.extend(unknown.values())
-        else:
-            sizes[id(value)] = 1 + sum(sizes[id(part)] if _parts(part) else 1 for part in parts)
-    return sizes[id(document)]
+        parts = _containers(value)
+        unknown = [part for part in parts if id(part) not in sizes]
+        if unknown:  # no deeper than the stack of Python: what is inside comes first
+            todo.append(value)
+            todo.extend({id(part): part for part in unknown}.values())
+            continue
+        scalars = _length(value) - len(parts)
+        own += 1 + scalars
+        sizes[id(value)] = 1 + scalars + sum([sizes[id(part)] for part in parts])
+    return sizes[id(document)] > max(_LARGEST, _LARGEST_GROWTH * own)
 
 
-def _parts(value: object) -> list[object]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
+def _containers(value: object) -> list[object]:
+    """The parts of a value that have parts of their own."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [part for part in parts if isinstance(part, dict | list)]
+
+
+def _length(value: object) -> int:
+    return len(value) if isinstance(value, dict | list) else 0
