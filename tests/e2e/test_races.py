@@ -12,9 +12,12 @@ from faultproxy.requests import Match
 from kruntimes_core.testing.objects import condition_object
 from realcluster.client import RUNS, Object
 from realcluster.hosts import Start
+from realcluster.scheduler import Scheduler
 from realcluster.workload import Workload, condition, now_text, placed, saying
 
 BASE_TEXT = 'waiting for available runtime pods for runtime "py"'
+IN_FLIGHT = 32
+"""How many writes the scheduler has in flight at most."""
 LARGEST_PATCH = 16 * 1024
 
 
@@ -72,6 +75,29 @@ def test_a_condition_that_was_written_meanwhile_survives_the_bind(work: Workload
     assert bound["outputs"] == {"rows": "12"}
 
 
+def test_a_bind_that_waits_for_its_turn_does_not_go_to_a_pod_that_was_replaced(
+    work: Workload, proxy: FaultProxy, start: Start
+) -> None:
+    others = proxy.disturb(Match("patch", "runs"), Fault(holds_request=True), times=IN_FLIGHT)
+    scheduler = start(by=proxy)
+    work.pod("js-0", runs=IN_FLIGHT, runtime="js")
+    for number in range(IN_FLIGHT):
+        work.run(f"js-{number}", runtime="js")
+    others.hit(IN_FLIGHT)
+    work.pod("py-0", runs=1)
+    work.run("r1")
+    work.run("r2")
+    # r2 is turned down because r1 is reserved.
+    scheduler.wait_until(lambda: _rejections(scheduler, "InsufficientCapacity") > 0)
+    work.delete_pod("py-0")
+    new = work.pod("py-0", ready=False)
+    scheduler.wait_until(lambda: _rejections(scheduler, "PodNotReady") > 0)
+    others.release()
+    work.wait_for("r1", saying(BASE_TEXT))
+    work.beat("py-0")
+    assert work.wait_for("r1", placed)["assignedPodUID"] == new
+
+
 def test_a_text_that_meets_a_conflict_is_written_all_the_same(
     work: Workload, proxy: FaultProxy, start: Start
 ) -> None:
@@ -122,6 +148,10 @@ def test_a_bind_is_one_small_patch_that_changes_nothing_else(
     body = json.loads(sent.body)
     assert body["metadata"] == {"resourceVersion": before["metadata"]["resourceVersion"]}
     assert set(body) == {"metadata", "status"}
+
+
+def _rejections(scheduler: Scheduler, reason: str) -> float:
+    return scheduler.metric("filter_rejections_total", plugin="RuntimePodAvailability", reason=reason)
 
 
 def _comparable(run: Object) -> Object:

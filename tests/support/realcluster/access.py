@@ -60,6 +60,22 @@ def make_service_account(
     return ServiceAccount(name, namespace, token)
 
 
+def change_rules(cluster: Cluster, account: ServiceAccount, rules: Sequence[Rule]) -> None:
+    """Let an account have these rights in its namespace from now on; they are in force when it returns."""
+    client = cluster.client()
+    (role,) = (
+        role
+        for role in client.list(_rbac("Role"), account.namespace).body["items"]
+        if role["metadata"]["name"].startswith(f"{account.name}-")
+    )
+    answer = client.replace(_rbac("Role"), {**role, "rules": list(rules)}, account.namespace)
+    assert answer.status == 200, answer
+    bearer = cluster.client(account.token)
+    cluster.server.wait_until(
+        lambda: _in_force(bearer, account.namespace, rules), _SECONDS, f"rights of {account.name} in force"
+    )
+
+
 def _token(client: Client, name: str, namespace: str) -> str:
     request = {"metadata": {"name": name}, "spec": {"expirationSeconds": 3600}}
     return str(_made(client.create(SERVICE_ACCOUNTS, request, namespace, "token"))["status"]["token"])

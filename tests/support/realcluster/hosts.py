@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
@@ -11,7 +11,7 @@ import pytest
 
 from faultproxy.proxy import FaultProxy, fault_proxy
 from realcluster.fixtures import ServiceAccounts
-from realcluster.scheduler import RULES, Scheduler, running_scheduler
+from realcluster.scheduler import COMMAND, RULES, Scheduler, running_scheduler
 from realcluster.servers import Cluster
 from realcluster.workload import Workload, workload_in
 
@@ -21,10 +21,13 @@ __all__ = ["Start", "proxy", "start", "work"]
 class Start(Protocol):
     """What the fixture `start` gives."""
 
-    def __call__(self, by: FaultProxy | None = None) -> Scheduler:
+    def __call__(
+        self, by: FaultProxy | None = None, *, token: str | None = None, program: Sequence[str] = (COMMAND,)
+    ) -> Scheduler:
         """A scheduler of the test's namespace that decides, with the rights of the contract alone.
 
-        by: the proxy through which it reaches the API server.
+        by: the proxy through which it reaches the API server. token: of its account, else a new one is
+        made. program: what is started.
         """
 
 
@@ -49,10 +52,12 @@ def start(
     """Start schedulers; they are gone after the test."""
     with ExitStack() as running:
 
-        def start(by: FaultProxy | None = None) -> Scheduler:
-            token, reached = service_account(RULES).token, by.cluster if by is not None else cluster
+        def start(
+            by: FaultProxy | None = None, *, token: str | None = None, program: Sequence[str] = (COMMAND,)
+        ) -> Scheduler:
+            bearer, reached = token or service_account(RULES).token, by.cluster if by is not None else cluster
             scheduler = running.enter_context(
-                running_scheduler(reached, token, tmp_path, f"--namespaces={namespace}")
+                running_scheduler(reached, bearer, tmp_path, f"--namespaces={namespace}", program=program)
             )
             scheduler.says("deciding")
             return scheduler

@@ -19,6 +19,8 @@ class Event:
     """Its plural."""
     type: str
     object: Mapping[str, Any]
+    heard_at: float = 0.0
+    """When the test heard of it: seconds of a clock that only goes on."""
 
     @property
     def version(self) -> int:

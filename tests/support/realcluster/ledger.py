@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -101,7 +102,7 @@ class Ledger:
             self._take(resource, event)
 
     def _take(self, resource: Resource, told: Object) -> None:
-        event = Event(resource.plural, told["type"], told["object"])
+        event = Event(resource.plural, told["type"], told["object"], time.monotonic())
         metadata = event.object["metadata"]
         with self._changed:
             self.events.append(event)

@@ -31,14 +31,17 @@ RULES = [
 ]
 """The rights that the API contract gives the scheduler, as far as it uses them without election."""
 
+IMPATIENT = (sys.executable, "-m", "realcluster.impatient")
+"""The same with short watches."""
+
 _PAUSE_SECONDS = 0.05
 
 
 class Scheduler:
     """A running `kruntimes scheduler`, and its log lines."""
 
-    def __init__(self, arguments: Sequence[str]) -> None:
-        command = [COMMAND, "scheduler", "--log-format=json", *arguments]
+    def __init__(self, arguments: Sequence[str], program: Sequence[str] = (COMMAND,)) -> None:
+        command = [*program, "scheduler", "--log-format=json", *arguments]
         self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         self.lines: list[dict[str, Any]] = []
         self._changed = threading.Condition()
@@ -183,11 +186,11 @@ def kubeconfig_of(cluster: Reachable, token: str, folder: Path) -> Path:
 
 @contextmanager
 def running_scheduler(
-    cluster: Reachable, token: str, folder: Path, *arguments: str, configuration: str = STEADY
+    cluster: Reachable, token: str, folder: Path, *arguments: str, program: Sequence[str] = (COMMAND,)
 ) -> Iterator[Scheduler]:
-    """A scheduler that acts for the bearer of `token`, on free ports."""
+    """A scheduler that acts for the bearer of `token`, on free ports; program: what is started for it."""
     config = folder / "scheduler.yaml"
-    config.write_text(configuration)
+    config.write_text(STEADY)
     scheduler = Scheduler(
         [
             f"--kubeconfig={kubeconfig_of(cluster, token, folder)}",
@@ -195,7 +198,8 @@ def running_scheduler(
             "--metrics-bind-address=127.0.0.1:0",
             "--health-probe-bind-address=127.0.0.1:0",
             *arguments,
-        ]
+        ],
+        program,
     )
     try:
         yield scheduler
