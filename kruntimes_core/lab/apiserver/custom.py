@@ -53,7 +53,7 @@ class CustomStrategy(Strategy):
     def decode(self, obj: Object, old: Object | None) -> Decoded:
         """Metadata cleaned, unknown fields dropped, defaults filled in."""
         unknown: list[str] = []
-        metadata = meta.clean(obj.get("metadata"))
+        metadata = meta.clean(obj.get("metadata"), unknown)
         kept = prune(self._schema, obj, old or {}, "", unknown)
         return Decoded({**fill(self._schema, kept, old or {}), "metadata": metadata}, tuple(sorted(unknown)))
 
@@ -76,13 +76,17 @@ class CustomStrategy(Strategy):
 
     def problems_of_new(self, obj: Object) -> Iterable[FieldError]:
         """Metadata, schema, keys of lists, and then the rules."""
+        if wrong := list(self._type_problems(obj)):
+            return wrong
         metadata = meta_rules.of_new(metadata_of(obj), self.name_problems)
-        return self._with_rules([*self._type_problems(obj), *metadata, *self.problems(obj, None)], obj, None)
+        return self._with_rules([*metadata, *self.problems(obj, None)], obj, None)
 
     def problems_of_update(self, obj: Object, old: Object) -> Iterable[FieldError]:
         """The same for a change."""
+        if wrong := list(self._type_problems(obj)):
+            return wrong
         metadata = meta_rules.of_changed(metadata_of(obj), metadata_of(old))
-        return self._with_rules([*self._type_problems(obj), *metadata, *self.problems(obj, old)], obj, old)
+        return self._with_rules([*metadata, *self.problems(obj, old)], obj, old)
 
     def problems_of_status(self, obj: Object, old: Object) -> Iterable[FieldError]:
         """The schema of the status alone, as its subresource judges it."""

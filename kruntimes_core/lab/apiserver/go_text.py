@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 _NAMED = {
@@ -38,6 +39,15 @@ def marshal(value: Any) -> str:
     """`json.Marshal`: compact, keys in order, `<`, `>` and `&` escaped."""
     text = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
     return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+
+
+def printed(value: Any) -> str:
+    """`%v` of what a JSON text holds: `map[a:1 b:[x y]]`, keys in order."""
+    if isinstance(value, Mapping):
+        return "map[" + " ".join(f"{name}:{printed(value[name])}" for name in sorted(value)) + "]"
+    if isinstance(value, list):
+        return "[" + " ".join(map(printed, value)) + "]"
+    return "<nil>" if value is None else plain(value)
 
 
 def plain(value: Any) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -112,9 +112,20 @@ def write_token(version: int, start: str) -> str:
 def read_token(token: str) -> tuple[int, str]:
     """(version, start) of a continue token. Raises `ApiError` (400)."""
     try:
+        if (wrong := _not_base64(token)) is not None:
+            raise ValueError(f"illegal base64 data at input byte {wrong}")
         found = json.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-        if found["v"] != _TOKEN_VERSION:
-            raise ValueError(f"server does not recognize this encoded version {found['v']}")
+        version = found.get("v", "")
+        if version != _TOKEN_VERSION:
+            raise ValueError(f"server does not recognize this encoded version {version}")
         return int(found["rv"]), str(found["start"])
-    except (ValueError, KeyError, TypeError, binascii.Error) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise bad_request(f"invalid continue token: continue key is not valid: {error}") from error
+
+
+def _not_base64(token: str) -> int | None:
+    """The place of the first character that is none of base64, or of the one that is too much."""
+    wrong = re.search(r"[^\w-]", token, re.ASCII)
+    if wrong is not None:
+        return wrong.start()
+    return len(token) - 1 if len(token) % 4 == 1 else None

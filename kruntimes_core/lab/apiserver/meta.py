@@ -8,12 +8,18 @@ from typing import Any
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of
 from kruntimes_core.lab.apiserver.status import ApiError, bad_request
 
-_TEXTS = ("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion")
-_TIMES = ("creationTimestamp", "deletionTimestamp")
-_NUMBERS = ("generation", "deletionGracePeriodSeconds")
-_MAPS = ("labels", "annotations")
-_LISTS = ("finalizers", "ownerReferences", "managedFields")
-_GO_TYPES = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
+_GO_TYPES: Mapping[str, tuple[type, str]] = {
+    **dict.fromkeys(
+        ("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"), (str, "string")
+    ),
+    **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), (str, "string")),
+    **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), (int, "int64")),
+    **dict.fromkeys(("labels", "annotations"), (dict, "map[string]string")),
+    **dict.fromkeys(("finalizers", "ownerReferences", "managedFields"), (list, "[]string")),
+}
+"""What the metadata of any object may hold: the type in JSON, and in Go."""
+_NEVER_KEPT = ("managedFields", "selfLink")
+_JSON_TYPES = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
 _KEPT_FROM_OLD = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
 
 
@@ -21,46 +27,40 @@ class Misshapen(Exception):  # noqa: N818 - it names what the metadata is, not a
     """A field of the metadata has a wrong type; the text is Go's."""
 
 
-def clean(metadata: object) -> Object:
+def clean(metadata: object, unknown: list[str], owner: str = "") -> Object:
     """The metadata with the fields that every object may have, nulls and empty ones left out.
 
-    `managedFields` are never kept. Raises `Misshapen`.
+    `managedFields` are never kept. unknown: takes the paths of unknown fields. owner: the name of the Go
+    type that holds the metadata, empty for a custom resource. Raises `Misshapen`.
     """
     if metadata is None:
         return {}
     if not isinstance(metadata, dict):
-        raise Misshapen(_text(metadata, "", "v1.ObjectMeta"))
+        raise Misshapen(_wrong(metadata, f"{owner}.metadata" if owner else "", "v1.ObjectMeta"))
     known: Object = {}
+    struct = "ObjectMeta.metadata" if owner else "ObjectMeta"
     for name, value in metadata.items():
-        if value in (None, "", {}, []) or name in ("managedFields", "selfLink"):
-            continue
-        if name in _TEXTS or name in _TIMES:
-            known[name] = _of_type(value, str, name, "string")
-        elif name in _NUMBERS:
-            known[name] = _of_type(value, int, name, "int64")
-        elif name in _MAPS:
-            known[name] = _texts(_of_type(value, dict, name, "map[string]string"), name)
-        elif name in _LISTS:
-            known[name] = _of_type(value, list, name, "[]string")
+        if name not in _GO_TYPES:
+            unknown.append(f"metadata.{name}")
+        elif value not in (None, "", {}, []) and name not in _NEVER_KEPT:
+            known[name] = _read(value, name, f"{struct}.{name}")
     return known
 
 
-def _texts(value: Object, name: str) -> Object:
-    for text in value.values():
-        if not isinstance(text, str):
-            raise Misshapen(_text(text, f".{name}", "string"))
-    return value
-
-
-def _of_type(value: Any, wanted: type, name: str, go_type: str) -> Any:
+def _read(value: Any, name: str, path: str) -> Any:
+    wanted, go_type = _GO_TYPES[name]
     if not isinstance(value, wanted) or isinstance(value, bool):
-        raise Misshapen(_text(value, f".{name}", go_type))
+        raise Misshapen(_wrong(value, path, go_type))
+    for text in value.values() if isinstance(value, dict) else ():
+        if not isinstance(text, str):
+            raise Misshapen(_wrong(text, path, "string"))
     return value
 
 
-def _text(value: object, path: str, go_type: str) -> str:
-    given = _GO_TYPES.get(type(value), "null")
-    return f"json: cannot unmarshal {given} into Go struct field ObjectMeta{path} of type {go_type}"
+def _wrong(value: object, path: str, go_type: str) -> str:
+    """What Go says of a value that a field cannot hold; path: empty for what is no field."""
+    into = f"Go struct field {path}" if path else "Go value"
+    return f"json: cannot unmarshal {_JSON_TYPES.get(type(value), 'null')} into {into} of type {go_type}"
 
 
 def for_creation(metadata: Mapping[str, Any], namespace: str, uid: str, now: str, name: str) -> Object:
@@ -75,7 +75,7 @@ def for_creation(metadata: Mapping[str, Any], namespace: str, uid: str, now: str
 
 def for_update(metadata: Mapping[str, Any], old: Mapping[str, Any]) -> Object:
     """The metadata of an update, with what only the server sets taken from the standing object."""
-    kept = {key: value for key, value in metadata.items() if key not in _KEPT_FROM_OLD}
+    kept = {key: value for key, value in metadata.items() if key not in ("creationTimestamp", "generation")}
     kept.setdefault("uid", old.get("uid"))
     if "namespace" in old:
         kept.setdefault("namespace", old["namespace"])
@@ -90,15 +90,13 @@ def check_place(obj: Mapping[str, Any], namespace: str, name: str | None) -> Non
     """
     metadata = metadata_of(obj)
     said = metadata.get("name", "")
+    if name is not None and not said:
+        raise bad_request(
+            f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        )
     if name is not None and said != name:
         raise bad_request(f"the name of the object ({said}) does not match the name on the URL ({name})")
     place = metadata.get("namespace") or namespace
     if not namespace or place == namespace:
         return
-    if name is None:
-        raise bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
-    raise bad_request(
-        f"the namespace of the object ({place}) does not match the namespace on the request ({namespace})"
-    )
+    raise bad_request("the namespace of the provided object does not match the namespace sent on the request")

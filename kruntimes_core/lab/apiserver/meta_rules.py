@@ -11,11 +11,17 @@ from kruntimes_core.lab.apiserver.names import problems_of_key, problems_of_valu
 
 NameProblems = Callable[[str], Iterator[str]]
 _MAX_ANNOTATIONS_BYTES = 256 * 1024
+_IMMUTABLE = ("name", "namespace", "uid", "deletionTimestamp", "deletionGracePeriodSeconds")
 _OWNER_FIELDS = ("apiVersion", "kind", "name", "uid")
 
 
 def of_new(metadata: Mapping[str, Any], name_problems: NameProblems) -> Iterator[FieldError]:
     """What is wrong with the metadata of an object that is to be created."""
+    base = metadata.get("generateName", "")
+    # A dash at the end is what most bases have; it never stays the last character.
+    masked = base[:-1] + "a" if len(base) > 1 and base.endswith("-") else base
+    if base:
+        yield from (invalid("metadata.generateName", base, problem) for problem in name_problems(masked))
     name = metadata.get("name", "")
     if not name:
         yield required("metadata.name", "name or generateName is required")
@@ -27,15 +33,18 @@ def of_new(metadata: Mapping[str, Any], name_problems: NameProblems) -> Iterator
 
 
 def of_changed(metadata: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[FieldError]:
-    """What is wrong with the metadata of an update."""
+    """What is wrong with the metadata of an update: all of it twice, because two checks find it there."""
+    yield from [*_of_change(metadata, old)] * 2
+
+
+def _of_change(metadata: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[FieldError]:
     if "deletionTimestamp" in old:
         added = sorted(set(metadata.get("finalizers", ())) - set(old.get("finalizers", ())))
         if added:
             listed = "[]string{" + ", ".join(map(quote, added)) + "}"
             problem = "no new finalizers can be added if the object is being deleted, found new finalizers "
-            # The real server finds this twice, in two of its checks.
-            yield from [forbidden("metadata.finalizers", problem + listed)] * 2
-    for field in ("name", "namespace", "uid"):
+            yield forbidden("metadata.finalizers", problem + listed)
+    for field in _IMMUTABLE:
         if metadata.get(field) != old.get(field):
             yield invalid(f"metadata.{field}", metadata.get(field), "field is immutable")
     yield from _of_any(metadata)

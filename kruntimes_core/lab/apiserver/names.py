@@ -23,7 +23,7 @@ _GENERATED_LENGTH = 63
 def problems_of_subdomain(name: str) -> Iterator[str]:
     """Why `name` is no DNS-1123 subdomain; nothing when it is one."""
     if len(name) > 253:
-        yield "must be no more than 253 bytes"
+        yield "must be no more than 253 characters"
     if not _IS_SUBDOMAIN.fullmatch(name):
         yield (
             "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
@@ -35,7 +35,7 @@ def problems_of_subdomain(name: str) -> Iterator[str]:
 def problems_of_label(name: str) -> Iterator[str]:
     """Why `name` is no DNS-1123 label; nothing when it is one."""
     if len(name) > 63:
-        yield "must be no more than 63 bytes"
+        yield "must be no more than 63 characters"
     if _IS_LABEL.fullmatch(name):
         return
     if _IS_SUBDOMAIN.fullmatch(name):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kruntimes_core.lab.apiserver.field_errors import not_supported
 from kruntimes_core.lab.apiserver.go_text import quote
 from kruntimes_core.lab.apiserver.rendering import Form
 from kruntimes_core.lab.apiserver.requests import IGNORE, STRICT, WARN, ListOptions, WriteOptions
-from kruntimes_core.lab.apiserver.status import bad_request, not_acceptable
+from kruntimes_core.lab.apiserver.status import bad_request, invalid, not_acceptable
 
 _TRUE = ("true", "True", "1", "t", "T", "TRUE")
 _OFFERED = ("application/json",)
 _FORMS = {
     "Table": Form.TABLE,
     "PartialObjectMetadata": Form.METADATA,
-    "PartialObjectMetadataList": Form.METADATA,
+    "PartialObjectMetadataList": Form.METADATA_LIST,
 }
 Query = Mapping[str, str]
 
@@ -32,27 +33,27 @@ def list_options(query: Query) -> ListOptions:
         field_selector=query.get("fieldSelector", ""),
         resource_version=query.get("resourceVersion", ""),
         resource_version_match=query.get("resourceVersionMatch", ""),
-        limit=max(0, _number(query.get("limit", "") or "0")),
+        limit=max(0, number(query.get("limit", "") or "0")),
         continue_token=query.get("continue", ""),
         allow_bookmarks=is_set(query, "allowWatchBookmarks"),
         send_initial_events=is_set(query, "sendInitialEvents"),
-        timeout_seconds=_number(timeout) if timeout else None,
+        timeout_seconds=number(timeout) if timeout else None,
     )
 
 
-def write_options(query: Query) -> WriteOptions:
-    """The options of a write. Raises `ApiError` (400) for an unknown value, or for a dry run."""
+def write_options(query: Query, verb: str) -> WriteOptions:
+    """The options of a write. Raises `ApiError`: 422 for an unknown value, 400 for a dry run."""
     if "dryRun" in query:
         raise bad_request("dry run is not supported by the embedded server: send the request without it")
     wanted = query.get("fieldValidation", "") or WARN
     if wanted not in (STRICT, WARN, IGNORE):
-        supported = ", ".join(map(quote, (IGNORE, WARN, STRICT)))
-        problem = f"Unsupported value: {quote(wanted)}: supported values: {supported}"
-        raise bad_request(f"fieldValidation: {problem}")
+        error = not_supported("fieldValidation", wanted, ("", IGNORE, STRICT, WARN))
+        raise invalid("meta.k8s.io", f"{verb.capitalize()}Options", "", [error])
     return WriteOptions(wanted)
 
 
-def _number(text: str) -> int:
+def number(text: str) -> int:
+    """A number of the query. Raises `ApiError` (400)."""
     try:
         return int(text)
     except ValueError:

@@ -18,6 +18,7 @@ from kruntimes_core.lab.apiserver.history import Stored
 from kruntimes_core.lab.apiserver.lists import Page
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of, version_of
 from kruntimes_core.lab.apiserver.resources import Resource
+from kruntimes_core.lab.apiserver.status import form_of_list, form_of_one_object
 from kruntimes_core.lab.apiserver.watch import Event
 
 META = "meta.k8s.io/v1"
@@ -29,6 +30,7 @@ class Form(Enum):
     OBJECT = "Object"
     TABLE = "Table"
     METADATA = "PartialObjectMetadata"
+    METADATA_LIST = "PartialObjectMetadataList"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +43,23 @@ class Renderer:
     include: str = "Metadata"
 
     def one(self, stored: Stored) -> bytes:
-        """One object."""
+        """One object. Raises `ApiError` (500) for the form of a list."""
         if self.form is Form.OBJECT:
             return encode_stored(self.resource, stored)
+        if self.form is Form.METADATA_LIST:
+            raise form_of_list()
         return encode(self._metadata(stored.object) if self.form is Form.METADATA else self._table_of(stored))
 
     def page(self, page: Page) -> bytes:
-        """A list or a page of one."""
+        """A list or a page of one. Raises `ApiError` (406) for the form of a single object."""
         metadata = self._list_metadata(page)
+        if self.form is Form.METADATA:
+            kind = f"v1.{self.resource.kind}List" if self.resource.typed else "unstructured.UnstructuredList"
+            raise form_of_one_object(kind)
         if self.form is Form.TABLE:
             rows = [self._row(stored) for stored in page.items]
             return encode(self._table(metadata, rows, heads=True))
-        if self.form is Form.METADATA:
+        if self.form is Form.METADATA_LIST:
             items = [encode(self._metadata(stored.object)) for stored in page.items]
             return encode_list("PartialObjectMetadataList", META, metadata, items)
         if not self.resource.typed:

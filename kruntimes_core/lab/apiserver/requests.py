@@ -133,8 +133,10 @@ class DeleteOptions:
             raise invalid("meta.k8s.io", "DeleteOptions", "", [error])
         if policy is None and "orphanDependents" in options:
             policy = "Orphan" if options["orphanDependents"] else "Background"
+        grace = options.get("gracePeriodSeconds")
         return cls(
-            options.get("gracePeriodSeconds"),
+            # As short as can be, but not at once.
+            1 if grace is not None and grace < 0 else grace,
             policy,
             conditions.get("uid"),
             conditions.get("resourceVersion"),

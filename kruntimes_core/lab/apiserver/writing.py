@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any
 from kruntimes_core.lab.apiserver import deletion, meta
 from kruntimes_core.lab.apiserver.field_errors import FieldError
 from kruntimes_core.lab.apiserver.field_errors import invalid as invalid_field
-from kruntimes_core.lab.apiserver.go_text import marshal, quote
+from kruntimes_core.lab.apiserver.go_text import marshal, printed, quote
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of, version_of, with_metadata
 from kruntimes_core.lab.apiserver.patches import applying
+from kruntimes_core.lab.apiserver.recognition import recognised
 from kruntimes_core.lab.apiserver.requests import IGNORE, STRICT, Answer, Patch, WriteOptions
-from kruntimes_core.lab.apiserver.resources import Resource
+from kruntimes_core.lab.apiserver.resources import STRATEGIC, Resource
 from kruntimes_core.lab.apiserver.status import (
     ApiError,
     already_exists,
     bad_request,
     conflict,
+    internal,
     invalid,
     method_not_allowed,
     not_found,
@@ -99,7 +101,7 @@ class Writer:
         old = self._server.stored(resource, namespace, name).object
         shown = resource.strategy.from_storage(old)
         patched = applying.apply(patch, shown)
-        decoded = _read_patched(resource, patched, shown, options)
+        decoded = _read_patched(resource, patch, patched, shown, options)
         meta.check_place(decoded.object, namespace, name)
         return self._replace(resource, subresource, old, decoded, options)
 
@@ -137,8 +139,8 @@ class Writer:
         errors = list(problems)
         if errors:
             kind = obj.get("kind", resource.kind)
-            # A kind that is seen through two groups is judged in the first.
-            group = resource.group if resource.strategy.table != "events" else ""
+            # A kind that is seen through two groups is judged in the first; a custom resource says its own.
+            group = obj["apiVersion"].rpartition("/")[0] if resource.strategy.table != "events" else ""
             error = invalid(group, kind, metadata_of(obj).get("name", ""), errors)
             error.warnings = warnings
             raise error
@@ -146,7 +148,7 @@ class Writer:
 
 def _read(resource: Resource, body: Any, old: Object | None, options: WriteOptions) -> Decoded:
     """The object of a request. Raises `ApiError` (400) when it cannot be one of this resource."""
-    _check_type(resource, body)
+    body = recognised(resource, body, marshal(body).encode())
     kind = body["kind"] if resource.typed else resource.kind
     what = f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
     try:
@@ -159,40 +161,34 @@ def _read(resource: Resource, body: Any, old: Object | None, options: WriteOptio
     return decoded
 
 
-def _check_type(resource: Resource, body: Any) -> None:
-    if not isinstance(body, dict):
-        raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind})")
-    text = marshal(body)[:1000]
-    for field, words in (("kind", "Kind"), ("apiVersion", "apiVersion")):
-        if not isinstance(body.get(field), str) or not body[field]:
-            raise bad_request(
-                f"the object provided is unrecognized (must be of type {resource.kind}): "
-                f"Object '{words}' is missing in '{text}' ({text})"
-            )
-    if body["apiVersion"] != resource.api_version:
-        raise bad_request(
-            f"the API version in the data ({body['apiVersion']}) does not match the expected API version "
-            f"({resource.api_version})"
-        )
-    if resource.typed and body["kind"] != resource.kind:
-        raise bad_request(
-            f'{body["kind"]} in version "{resource.version}" cannot be handled as a {resource.kind}: no kind '
-            f"{quote(body['kind'])} is registered for version {quote(resource.api_version)}"
-        )
-
-
-def _read_patched(resource: Resource, patched: Object, shown: Object, options: WriteOptions) -> Decoded:
+def _read_patched(
+    resource: Resource, patch: Patch, patched: Object, shown: Object, options: WriteOptions
+) -> Decoded:
+    _check_patched_type(resource, patched)
+    quoted = printed(patch.document) if patch.media_type == STRATEGIC else marshal(patched)
     try:
         decoded = resource.strategy.decode(patched, shown)
     except meta.Misshapen as problem:
-        raise _bad_patch(patched, str(problem)) from problem
+        raise _bad_patch(quoted, str(problem)) from problem
     if decoded.unknown and options.field_validation == STRICT:
-        raise _bad_patch(patched, _unknown_text(decoded))
+        raise _bad_patch(quoted, _unknown_text(decoded))
     return decoded
 
 
-def _bad_patch(patched: Object, problem: str) -> ApiError:
-    return invalid("", "", "", [invalid_field("patch", marshal(patched), problem)])
+def _check_patched_type(resource: Resource, patched: Object) -> None:
+    """That a patch left the object one of its kind. Raises `ApiError`: 422, or 500 where no kind is left."""
+    if not resource.typed:
+        for field, words in (("kind", "Kind"), ("apiVersion", "apiVersion")):
+            if not patched.get(field):
+                raise internal(f"Object '{words}' is missing in 'object has no {field} field'")
+    elif (patched.get("kind"), patched.get("apiVersion")) != (resource.kind, resource.api_version):
+        kind, version = patched.get("kind", ""), patched.get("apiVersion", "")
+        problem = f"no kind {quote(kind)} is registered for version {quote(version)}"
+        raise _bad_patch(marshal(patched), problem)
+
+
+def _bad_patch(quoted: str, problem: str) -> ApiError:
+    return invalid("", "", "", [invalid_field("patch", quoted, problem)])
 
 
 def _unknown_text(decoded: Decoded) -> str:

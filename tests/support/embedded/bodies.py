@@ -35,7 +35,7 @@ def workspace_body(name: str = "w1", **metadata: Any) -> Object:
     }
 
 
-def pod_body(name: str = "py-0", *, spec: Object | None = None, **metadata: Any) -> Object:
+def pod_body(name: str | None = "py-0", *, spec: Object | None = None, **metadata: Any) -> Object:
     """A Pod of runtime py."""
     container = {"name": "runtime", "image": "runtime:1"}
     return {

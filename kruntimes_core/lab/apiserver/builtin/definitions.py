@@ -42,7 +42,8 @@ class DefinitionStrategy(Strategy):
             **names,
         }
         filled = {"conversion": {"strategy": "None"}, **spec, "names": names}
-        return Decoded({**obj, "metadata": meta.clean(obj.get("metadata")), "spec": filled})
+        metadata = meta.clean(obj.get("metadata"), [], "CustomResourceDefinition")
+        return Decoded({**obj, "metadata": metadata, "spec": filled})
 
     def prepare_create(self, obj: Object) -> Object:
         """Established in its first generation."""

@@ -23,19 +23,15 @@ class NamespaceStrategy(TypedStrategy):
     def decode(self, obj: Object, old: Object | None) -> Decoded:
         """With the label that carries the name."""
         decoded = super().decode(obj, old)
-        metadata = metadata_of(decoded.object)
-        name = metadata.get("name")
-        if not name:
-            return decoded
-        labels = {**metadata.get("labels", {}), "kubernetes.io/metadata.name": name}
-        return Decoded({**decoded.object, "metadata": {**metadata, "labels": labels}}, decoded.unknown)
+        return Decoded(_with_label(decoded.object), decoded.unknown)
 
     def prepare_create(self, obj: Object) -> Object:
         """Active, to be finished by the namespace controller."""
         finalizers = [*obj["spec"].get("finalizers", ())]
         if "kubernetes" not in finalizers:
             finalizers.append("kubernetes")
-        return {**obj, "spec": {"finalizers": finalizers}, "status": {"phase": "Active"}}
+        # Once more, because a name may have been made only now.
+        return {**_with_label(obj), "spec": {"finalizers": finalizers}, "status": {"phase": "Active"}}
 
     def prepare_update(self, obj: Object, old: Object) -> Object:
         """With the standing finalizers and status."""
@@ -44,3 +40,12 @@ class NamespaceStrategy(TypedStrategy):
     def prepare_status(self, obj: Object, old: Object) -> Object:
         """With the standing spec."""
         return {**without(obj, "spec"), "spec": old["spec"]}
+
+
+def _with_label(obj: Object) -> Object:
+    metadata = metadata_of(obj)
+    name = metadata.get("name")
+    if not name:
+        return obj
+    labels = {**metadata.get("labels", {}), "kubernetes.io/metadata.name": name}
+    return {**obj, "metadata": {**metadata, "labels": labels}}

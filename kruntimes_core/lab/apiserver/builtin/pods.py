@@ -81,7 +81,7 @@ class PodStrategy(TypedStrategy):
         metadata.pop("ownerReferences", None)
         if "ownerReferences" in metadata_of(old):
             metadata["ownerReferences"] = metadata_of(old)["ownerReferences"]
-        status = {"qosClass": old["status"].get("qosClass"), **obj.get("status", {})}
+        status = {"qosClass": old["status"].get("qosClass"), **_with_addresses(obj.get("status", {}))}
         return next_generation(
             {**obj, "metadata": metadata, "spec": old["spec"], "status": status}, old, False
         )
@@ -89,12 +89,11 @@ class PodStrategy(TypedStrategy):
     def problems(self, obj: Object, old: Object | None) -> Iterator[FieldError]:
         """What is wrong with the spec, as far as this system can meet it."""
         spec = obj["spec"]
-        if old is not None:
-            if spec is not old["spec"] and _fixed(spec) != _fixed(old["spec"]):
-                yield forbidden("spec", _IMMUTABLE)
-            return
         if not spec.get("containers"):
             yield required("spec.containers")
+        if old is not None:
+            yield from _changed(spec, old["spec"])
+            return
         seen: set[str] = set()
         for place, container in enumerate(spec.get("containers", ())):
             yield from _container_problems(container, f"spec.containers[{place}]", seen)
@@ -107,6 +106,12 @@ class PodStrategy(TypedStrategy):
             return 0
         grace: int = obj["spec"].get("terminationGracePeriodSeconds", 0) if wanted is None else wanted
         return grace if grace >= 0 else 1
+
+
+def _with_addresses(status: Object) -> Object:
+    """With the list of addresses that begins with the one, as older clients write only that."""
+    address, listed = status.get("podIP"), status.get("podIPs")
+    return {**status, "podIPs": [{"ip": address}]} if address and not listed else status
 
 
 def _with_pull_policy(container: Object) -> Object:
@@ -137,6 +142,18 @@ def _fixed(spec: Object) -> Object:
         if name in fixed:
             fixed[name] = [without(container, "image") for container in fixed[name]]
     return fixed
+
+
+def _changed(spec: Object, old: Object) -> Iterator[FieldError]:
+    """What is wrong with a change of the spec."""
+    if spec is old:
+        return
+    for name in ("containers", "initContainers"):
+        if len(spec.get(name, ())) != len(old.get(name, ())):
+            yield forbidden(f"spec.{name}", "pod updates may not add or remove containers")
+            return
+    if _fixed(spec) != _fixed(old):
+        yield forbidden("spec", _IMMUTABLE)
 
 
 def _quality(spec: Object) -> str:

@@ -33,4 +33,5 @@ class TypedStrategy(Strategy):
         """Metadata cleaned, unknown fields dropped, times rewritten, defaults filled in."""
         unknown: list[str] = []
         read = read_typed(self._schema, obj, "", unknown)
-        return Decoded({**read, "metadata": meta.clean(obj.get("metadata"))}, tuple(unknown))
+        metadata = meta.clean(obj.get("metadata"), unknown, self._schema.title)
+        return Decoded({**read, "metadata": metadata}, tuple(unknown))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from kruntimes_core.lab.apiserver import discovery, openapi
 from kruntimes_core.lab.apiserver.encoding import encode
-from kruntimes_core.lab.apiserver.http.answers import Sent, sent_object, sent_text
+from kruntimes_core.lab.apiserver.http.answers import Sent, sent_error, sent_object, sent_text
 from kruntimes_core.lab.apiserver.objects import Object
 from kruntimes_core.lab.apiserver.queries import wants_aggregated
 from kruntimes_core.lab.apiserver.resources import Resources
+from kruntimes_core.lab.apiserver.status import no_such_path
 
 _HEALTH = ("healthz", "livez", "readyz")
 _AGGREGATED_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -42,7 +43,9 @@ def _discovery(resources: Resources, first: str, rest: list[str], accept: str, a
         found = discovery.group(rest[0], resources)
     else:
         found = discovery.resource_list(rest[0], rest[1], resources)
-    return sent_object(found) if found is not None else sent_text(NOT_FOUND, 404)
+    if found is not None:
+        return sent_object(found)
+    return sent_error(no_such_path()) if first == "api" else sent_text(NOT_FOUND, 404)
 
 
 def _openapi(resources: Resources, rest: list[str], accept: str) -> Sent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Coroutine, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from aiohttp import web
@@ -125,6 +126,8 @@ class Handler:
             return _response(refused)
         renderer = renderer_of(self._api, call, request.query, request.headers.get("Accept", ""))
         options = list_options(request.query)
+        if call.name:
+            options = replace(options, field_selector=f"metadata.name={call.name}")
         teller = Teller(self._api, self._faults, call, renderer, options, self._bookmark_seconds)
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
         response.enable_chunked_encoding()

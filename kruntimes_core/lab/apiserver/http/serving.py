@@ -8,17 +8,24 @@ from typing import Any
 from kruntimes_core.lab.apiserver import protobuf
 from kruntimes_core.lab.apiserver.encoding import decode
 from kruntimes_core.lab.apiserver.faults.faults import ListTrouble
+from kruntimes_core.lab.apiserver.go_text import quote
 from kruntimes_core.lab.apiserver.history import Stored
 from kruntimes_core.lab.apiserver.http.answers import JSON, Sent, sent_object
 from kruntimes_core.lab.apiserver.lists import Page, Selection
-from kruntimes_core.lab.apiserver.objects import Object
+from kruntimes_core.lab.apiserver.objects import Object, version_of
 from kruntimes_core.lab.apiserver.paths import Call
-from kruntimes_core.lab.apiserver.queries import form_of, list_options, write_options
+from kruntimes_core.lab.apiserver.queries import form_of, list_options, number, write_options
+from kruntimes_core.lab.apiserver.recognition import recognised, unreadable
 from kruntimes_core.lab.apiserver.rendering import Form, Renderer
 from kruntimes_core.lab.apiserver.requests import Answer, DeleteOptions, ListOptions, Patch
-from kruntimes_core.lab.apiserver.resources import APPLY
+from kruntimes_core.lab.apiserver.resources import APPLY, Resource
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.apiserver.status import bad_request, no_server_side_apply, unsupported_media_type
+from kruntimes_core.lab.apiserver.status import (
+    bad_request,
+    no_server_side_apply,
+    unknown_format,
+    unsupported_media_type,
+)
 
 
 def serve(
@@ -45,8 +52,11 @@ def serve(
 
 
 def renderer_of(api: ApiServer, call: Call, query: Mapping[str, str], accept: str) -> Renderer:
-    """How the answer to a request is to look. Raises `ApiError` (406)."""
+    """How the answer to a request is to look. Raises `ApiError`: 406, 400 for unknown `includeObject`."""
     include = query.get("includeObject", "") or "Metadata"
+    if include not in ("Metadata", "Object", "None"):
+        problem = f"Invalid value: {quote(include)}: must be 'Metadata', 'Object', 'None', or empty"
+        raise bad_request(f"Unable to convert to Table as requested: includeObject: {problem}")
     return Renderer(call.resource, form_of(accept), api.now, include)
 
 
@@ -54,7 +64,8 @@ def _answered(renderer: Renderer, answer: Answer) -> Sent:
     is_status = answer.object.get("kind") == "Status"
     if renderer.form is Form.OBJECT or is_status:
         return sent_object(answer.object, answer.code, answer.warnings)
-    stored = Stored(renderer.resource.strategy.to_storage(answer.object), 0)
+    version = int(version_of(answer.object))
+    stored = Stored(renderer.resource.strategy.to_storage(answer.object), version)
     return Sent(answer.code, renderer.one(stored), warnings=answer.warnings)
 
 
@@ -90,9 +101,9 @@ def _write(api: ApiServer, call: Call, query: Mapping[str, str], content_type: s
     if call.verb == "delete":
         options = DeleteOptions.from_object({**_json(body), **_delete_query(query)})
         return api.delete(resource, place, name, options)
-    wanted = write_options(query)
+    wanted = write_options(query, call.verb)
     if call.verb == "patch":
-        patch = Patch(content_type, _patch_document(content_type, body, resource.patch_types))
+        patch = Patch(content_type, _patch_document(content_type, body, resource))
         return api.patch(resource, place, name, patch, call.subresource, wanted)
     sent = _object(call, content_type, body)
     if call.verb == "create":
@@ -100,11 +111,12 @@ def _write(api: ApiServer, call: Call, query: Mapping[str, str], content_type: s
     return api.update(resource, place, name, sent, call.subresource, wanted)
 
 
-def _patch_document(content_type: str, body: bytes, accepted: tuple[str, ...]) -> Any:
+def _patch_document(content_type: str, body: bytes, resource: Resource) -> Any:
+    accepted = resource.patch_types
     if content_type == APPLY:
         raise no_server_side_apply()
     if content_type not in accepted:
-        raise unsupported_media_type(accepted)
+        raise unsupported_media_type() if resource.typed else unknown_format([*accepted, APPLY])
     try:
         return decode(body)
     except ValueError as error:
@@ -116,15 +128,10 @@ def _object(call: Call, content_type: str, body: bytes) -> Any:
         if content_type == protobuf.MEDIA_TYPE and call.resource.kind == "Namespace":
             return protobuf.read_namespace(body)
         if content_type not in ("", JSON, "application/octet-stream"):
-            raise unsupported_media_type([JSON])
-        return decode(body)
+            raise unknown_format([JSON])
+        return recognised(call.resource, decode(body), body)
     except ValueError as error:
-        text = body[:1000].decode("utf-8", "replace")
-        kind = call.resource.kind
-        raise bad_request(
-            f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json "
-            f"parse error: {error} ({text})"
-        ) from error
+        raise unreadable(call.resource, body, error) from error
 
 
 def _json(body: bytes) -> Object:
@@ -133,7 +140,8 @@ def _json(body: bytes) -> Object:
     try:
         found = decode(body)
     except ValueError as error:
-        raise bad_request(f"the body is no DeleteOptions: {error}") from error
+        problem = "unexpected end of JSON input" if str(error).startswith("EOF ") else str(error)
+        raise bad_request(f"couldn't get version/kind; json parse error: {problem}") from error
     return found if isinstance(found, dict) else {}
 
 
@@ -143,10 +151,7 @@ def _delete_query(query: Mapping[str, str]) -> Object:
     if "propagationPolicy" in query:
         found["propagationPolicy"] = query["propagationPolicy"]
     if "gracePeriodSeconds" in query:
-        try:
-            found["gracePeriodSeconds"] = int(query["gracePeriodSeconds"])
-        except ValueError as error:
-            raise bad_request(f"gracePeriodSeconds must be a number: {error}") from error
+        found["gracePeriodSeconds"] = number(query["gracePeriodSeconds"])
     if "dryRun" in query:
         found["dryRun"] = [query["dryRun"]]
     return found

@@ -10,8 +10,8 @@ from kruntimes_core.lab.apiserver.requests import Patch
 from kruntimes_core.lab.apiserver.status import (
     ApiError,
     bad_request,
+    unknown_format,
     unprocessable,
-    unsupported_media_type,
 )
 
 _JSON_PATCH = "application/json-patch+json"
@@ -21,21 +21,24 @@ _STRATEGIC = "application/strategic-merge-patch+json"
 def check(patch: Patch, accepted: Sequence[str]) -> None:
     """That the form is one that the resource takes, and the document fits it. Raises `ApiError`."""
     if patch.media_type not in accepted:
-        raise unsupported_media_type(accepted)
+        raise unknown_format(accepted)
     if patch.media_type == _JSON_PATCH:
-        if not isinstance(patch.document, list):
+        if not isinstance(patch.document, list | None):
             raise bad_request(f"error decoding patch: {_given(patch, '[]handlers.jsonPatchOp')}")
-        if len(patch.document) > json_patch.MAX_OPERATIONS:
-            raise _too_many(len(patch.document))
+        if (count := len(patch.document or ())) > json_patch.MAX_OPERATIONS:
+            raise _too_many(count)
     elif not isinstance(patch.document, dict):
-        raise bad_request(f"error decoding patch: {_given(patch, 'map[string]interface {}')}")
+        if patch.document is None:
+            raise bad_request("Invalid JSON Patch")
+        where = "" if patch.media_type == _STRATEGIC else "error decoding patch: "
+        raise bad_request(where + _given(patch, "map[string]interface {}"))
 
 
 def apply(patch: Patch, target: Object) -> Object:
-    """The target after the patch. Raises `ApiError`: 400, or 422 for what cannot be applied."""
+    """The target after the patch. Raises `ApiError`: 422 or 500 for what cannot be applied."""
     try:
         if patch.media_type == _JSON_PATCH:
-            patched = json_patch.patched(target, patch.document)
+            patched = json_patch.patched(target, patch.document or [])
         elif patch.media_type == _STRATEGIC:
             return strategic.merged(target, patch.document)
         else:
@@ -43,7 +46,7 @@ def apply(patch: Patch, target: Object) -> Object:
     except json_patch.CannotApply as problem:
         raise unprocessable() from problem
     except strategic.BadPatch as problem:
-        raise bad_request(str(problem)) from problem
+        raise ApiError(500, "", str(problem)) from problem
     if not isinstance(patched, dict):
         raise unprocessable()
     found: Object = patched

@@ -7,8 +7,10 @@ Directives: `$patch: delete|replace|merge`, `$deleteFromPrimitiveList/...`, `$se
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from kruntimes_core.lab.apiserver.go_text import printed
 
 _MERGE_KEYS: Mapping[str, str] = {
     "conditions": "type",
@@ -46,10 +48,11 @@ def merged(target: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
     if directive == "delete":
         return {}
     if directive not in (None, "merge"):
-        raise BadPatch(f"unrecognized directive: {directive!r}")
+        raise BadPatch(f"unknown patch type: {directive} in map: {printed(patch)}")
     result = dict(target) if isinstance(target, dict) else {}
     if _RETAIN in patch:
         result = {name: value for name, value in result.items() if name in patch[_RETAIN]}
+    before = dict(result)
     for name, value in patch.items():
         if name.startswith(_DELETE):
             listed = result.get(name.removeprefix(_DELETE), [])
@@ -57,8 +60,9 @@ def merged(target: Any, patch: Mapping[str, Any]) -> dict[str, Any]:
         elif not name.startswith("$"):
             _merge_field(result, name, value)
     for name, order in patch.items():
-        if name.startswith(_ORDER):
-            _order(result, name.removeprefix(_ORDER), order)
+        field = name.removeprefix(_ORDER)
+        if name != field and isinstance(result.get(field), list):
+            result[field] = _ordered(result[field], order, before.get(field) or [], _MERGE_KEYS.get(field))
     return result
 
 
@@ -66,12 +70,16 @@ def _merge_field(result: dict[str, Any], name: str, value: Any) -> None:
     if value is None:
         result.pop(name, None)
     elif isinstance(value, dict):
+        if name not in result and _PATCH in value:
+            # Where there is nothing, a directive leaves nothing, whatever it is.
+            return
         result[name] = merged(result.get(name), value)
         if value.get(_PATCH) == "delete":
             del result[name]
     elif isinstance(value, list) and name in _MERGED_TEXTS:
         standing = result.get(name, [])
-        result[name] = [*standing, *(item for item in value if item not in standing)]
+        together = list(dict.fromkeys([*standing, *value]))
+        result[name] = _ordered(together, value, standing, None)
     elif isinstance(value, list) and name in _MERGE_KEYS:
         result[name] = _merged_list(result.get(name) or [], value, _MERGE_KEYS[name])
     else:
@@ -84,7 +92,7 @@ def _merged_list(standing: list[Any], patch: list[Any], key: str) -> list[Any]:
     result = list(standing)
     for item in patch:
         if not isinstance(item, dict) or key not in item:
-            raise BadPatch(f"map: {item} does not contain declared merge key: {key}")
+            raise BadPatch(f"map: {printed(item)} does not contain declared merge key: {key}")
         place = _place(result, key, item[key])
         if item.get(_PATCH) == "delete":
             if place is not None:
@@ -93,7 +101,7 @@ def _merged_list(standing: list[Any], patch: list[Any], key: str) -> list[Any]:
             result.append(merged({}, item))
         else:
             result[place] = merged(result[place], item)
-    return result
+    return _ordered(result, [item for item in patch if _PATCH not in item], standing, key)
 
 
 def _place(items: list[Any], key: str, value: Any) -> int | None:
@@ -101,14 +109,23 @@ def _place(items: list[Any], key: str, value: Any) -> int | None:
     return next(found, None)
 
 
-def _order(result: dict[str, Any], name: str, order: list[Any]) -> None:
-    """Bring the items that the order names into it; the others keep their distance to what is before."""
-    key = _MERGE_KEYS.get(name)
-    wanted = [item.get(key) if isinstance(item, dict) else item for item in order]
+def _ordered(items: list[Any], wanted: Sequence[Any], standing: Sequence[Any], key: str | None) -> list[Any]:
+    """The items in the order of those that a patch names; others stay before what they stood before.
 
-    def rank(item: Any) -> int:
-        value = item.get(key) if isinstance(item, dict) else item
-        return wanted.index(value) if value in wanted else len(wanted)
+    key: by which items are known, None for texts. It is Kubernetes' `mergeSortedSlice`.
+    """
 
-    if isinstance(result.get(name), list):
-        result[name] = sorted(result[name], key=rank)
+    def known(item: Any) -> Any:
+        return item.get(key) if key is not None and isinstance(item, dict) else item
+
+    order, before = [known(item) for item in wanted], [known(item) for item in standing]
+    named = sorted(
+        (item for item in items if known(item) in order), key=lambda item: order.index(known(item))
+    )
+    others = [item for item in items if known(item) not in order]
+    result: list[Any] = []
+    while named and others:
+        first, other = known(named[0]), known(others[0])
+        stays = first in before and other in before and before.index(other) < before.index(first)
+        result.append((others if stays else named).pop(0))
+    return [*result, *named, *others]

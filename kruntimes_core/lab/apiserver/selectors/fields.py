@@ -51,6 +51,9 @@ class FieldSelector:
             self._add(match.group(1), match.group(2) != "!=", _unescaped(match.group(3)), readers)
 
     def _add(self, field: str, equal: bool, value: str, readers: Readers) -> None:
+        if not field and not value:
+            # Nothing equals nothing: no condition.
+            return
         if field not in readers:
             raise bad_request(f"field label not supported: {field}")
         self._terms.append((readers[field], value, equal))

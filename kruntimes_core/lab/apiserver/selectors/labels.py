@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
+from kruntimes_core.lab.apiserver.field_errors import FieldError, invalid
+from kruntimes_core.lab.apiserver.names import problems_of_key, problems_of_value
 from kruntimes_core.lab.apiserver.status import ApiError, bad_request
 
 Labels = Mapping[str, str]
 Requirement = Callable[[Labels], bool]
 
 _TOKEN = re.compile(r"\s*(==|!=|[=!<>(),]|[^\s=!<>(),]+)")
-_OPERATORS = ("=", "==", "!=", "in", "notin", "gt", "lt", ">", "<")
+_SPECIAL = frozenset({"=", "==", "!=", "!", "<", ">", "(", ")", ","})
+_OPERATORS = ("=", "==", "!=", "in", "notin", "<", ">")
 _EXPECTED = "in, notin, =, ==, !=, gt, lt"
 
 
@@ -22,7 +25,7 @@ class LabelSelector:
         """Raises `ApiError` (400) when the text is no selector."""
         self._tokens = _TOKEN.findall(text)
         self._place = 0
-        self._requirements = self._read() if self._tokens else []
+        self._requirements = list(self._read())
 
     @property
     def empty(self) -> bool:
@@ -33,73 +36,100 @@ class LabelSelector:
         """Whether an object with these labels is meant."""
         return all(requirement(labels) for requirement in self._requirements)
 
-    def _next(self) -> str:
+    def _ahead(self) -> str:
+        """The next token, which stays; empty at the end."""
         token: str = self._tokens[self._place] if self._place < len(self._tokens) else ""
+        return token
+
+    def _next(self) -> str:
+        token = self._ahead()
         self._place += 1
         return token
 
-    def _read(self) -> list[Requirement]:
-        found = [self._requirement()]
+    def _read(self) -> Iterable[Requirement]:
+        if not self._tokens:
+            return
+        if not _is_word(self._ahead()) and self._ahead() != "!":
+            raise bad_request(f"found '{self._ahead()}', expected: !, identifier, or 'end of string'")
+        yield self._requirement()
         while word := self._next():
             if word != ",":
-                raise _cannot(f"found '{word}', expected: ',' or 'end of string'")
-            found.append(self._requirement())
-        return found
+                raise bad_request(f"found '{word}', expected: ',' or 'end of string'")
+            if not _is_word(self._ahead()) and self._ahead() != "!":
+                raise bad_request(f"found '{self._ahead()}', expected: identifier after ','")
+            yield self._requirement()
 
     def _requirement(self) -> Requirement:
         key = self._next()
         negated = key == "!"
         if negated:
             key = self._next()
-        if not key or key in "=!<>(),==":
-            raise _cannot(f"found '{key}', expected: !, identifier, or 'end of string'")
+        if not _is_word(key):
+            raise _cannot(f"found '{key}', expected: identifier")
+        _check(invalid("", key, problem) for problem in problems_of_key(key))
         if negated:
             return lambda labels: key not in labels
-        after = self._tokens[self._place] if self._place < len(self._tokens) else ""
-        if after in ("", ","):
+        if self._ahead() in ("", ","):
             return lambda labels: key in labels
         return self._comparison(key, self._next())
 
     def _comparison(self, key: str, operator: str) -> Requirement:
         if operator not in _OPERATORS:
             raise _cannot(f"found '{operator}', expected: {_EXPECTED}")
-        if operator in ("in", "notin"):
-            values = self._values()
-            if operator == "in":
-                return lambda labels: labels.get(key) in values
+        values = self._values() if operator in ("in", "notin") else frozenset({self._value()})
+        if operator in ("<", ">"):
+            (limit,) = values
+            return _number_comparison(key, limit, greater=operator == ">")
+        for place, value in enumerate(sorted(values)):
+            path = f"values[{place}][{key}]"
+            _check(invalid(path, value, problem) for problem in problems_of_value(value))
+        if operator in ("notin", "!="):
             return lambda labels: labels.get(key) not in values
-        value = self._value()
-        if operator in ("=", "=="):
-            return lambda labels: labels.get(key) == value
-        if operator == "!=":
-            return lambda labels: labels.get(key) != value
-        return _number_comparison(key, value, greater=operator in ("gt", ">"))
+        return lambda labels: labels.get(key) in values
 
     def _value(self) -> str:
-        if self._place >= len(self._tokens) or self._tokens[self._place] == ",":
+        if self._ahead() in ("", ","):
             return ""
-        return self._next()
+        word = self._next()
+        if not _is_word(word):
+            raise _cannot(f"found '{word}', expected: identifier")
+        return word
 
     def _values(self) -> frozenset[str]:
         if (word := self._next()) != "(":
             raise _cannot(f"found '{word}' expected: '('")
-        values = set()
+        if self._ahead() == ")":
+            self._next()
+            return frozenset()
+        if not _is_word(self._ahead()) and self._ahead() != ",":
+            raise _cannot(f"found '{self._ahead()}', expected: ',', ')' or identifier")
+        return frozenset(self._listed())
+
+    def _listed(self) -> Iterable[str]:
+        """The values up to the closing bracket; nothing between two commas is the empty value."""
+        expects_value = True
         while (word := self._next()) != ")":
-            if not word:
-                raise _cannot("found '', expected: ',' or ')'")
-            if word != ",":
-                values.add(word)
-        return frozenset(values or {""})
+            if word == ",":
+                if expects_value:
+                    yield ""
+                expects_value = True
+            elif not _is_word(word) or not expects_value:
+                raise _cannot(f"found '{word}', expected: ',' or ')'")
+            else:
+                yield word
+                expects_value = False
+        if expects_value:
+            yield ""
+
+
+def _is_word(token: str) -> bool:
+    return token != "" and token not in _SPECIAL
 
 
 def _number_comparison(key: str, value: str, *, greater: bool) -> Requirement:
-    try:
-        limit = int(value)
-    except ValueError:
-        raise _cannot(
-            f"values[0][{key}]: Invalid value: \"{value}\": for 'Gt', 'Lt' operators, "
-            "the value must be an integer"
-        ) from None
+    if not re.fullmatch("[+-]?[0-9]+", value):
+        _check([invalid("values[0]", value, "for 'Gt', 'Lt' operators, the value must be an integer")])
+    limit = int(value)
 
     def requirement(labels: Labels) -> bool:
         try:
@@ -109,6 +139,12 @@ def _number_comparison(key: str, value: str, *, greater: bool) -> Requirement:
         return number > limit if greater else number < limit
 
     return requirement
+
+
+def _check(errors: Iterable[FieldError]) -> None:
+    texts = list(map(str, errors))
+    if texts:
+        raise _cannot(texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]")
 
 
 def _cannot(problem: str) -> ApiError:

@@ -64,7 +64,9 @@ def _struct(node: Node, value: Object, path: str, unknown: list[str]) -> Object:
 
 
 def _wrong_type(node: Node, given: str, path: str, struct: str) -> str:
-    field = f"{struct}.{path}" if struct else path
+    # Go names a list, not its item.
+    place = path.removesuffix("]").rpartition("[")[0] if path.endswith("]") else path
+    field = f"{struct}.{place}" if struct else place
     return (
         f"json: cannot unmarshal {_GIVEN.get(given, given)} into Go struct field {field} of type {_go(node)}"
     )

@@ -126,7 +126,7 @@ def test_a_strategic_patch_merges_the_conditions_of_a_pod(pods: Site) -> None:
         patch = {"status": {"conditions": [{"type": kind, "status": status}]}}
         pods.patch("py-0", STRATEGIC, patch, "status")
     conditions = pods.get("py-0")["status"]["conditions"]
-    assert [(one["type"], one["status"]) for one in conditions] == [
+    assert sorted((one["type"], one["status"]) for one in conditions) == [
         ("Ready", "True"),
         ("kruntimes.io/RuntimedReady", "True"),
     ]

@@ -154,7 +154,7 @@ def test_a_version_cannot_be_set(runs: Site) -> None:
         ({"kind": "Job"}, 422, 'kind: Invalid value: "Job": must be Run'),
         ({"apiVersion": "v1"}, 400, "does not match the expected API version (kruntimes.io/v1alpha1)"),
         ({"kind": ""}, 400, "Object 'Kind' is missing"),
-        ({"apiVersion": None}, 400, "Object 'apiVersion' is missing"),
+        ({"apiVersion": None}, 400, "the API version in the data () does not match"),
     ],
 )
 def test_an_object_of_another_type_is_refused(

@@ -129,7 +129,8 @@ POD: dict[str, Any] = {
         (
             {"spec": {"containers": [{"name": "c"}]}},
             ("spec", "containers"),
-            [{"name": "a", "image": "1"}, {"name": "b", "image": "1"}, {"name": "c"}],
+            # What is new comes first, unless the patch says an order.
+            [{"name": "c"}, {"name": "a", "image": "1"}, {"name": "b", "image": "1"}],
         ),
         (
             {"spec": {"containers": [{"name": "a", "$patch": "delete"}]}},
@@ -149,7 +150,7 @@ POD: dict[str, Any] = {
         ({"spec": {"tolerations": [2]}}, ("spec", "tolerations"), [2]),
         ({"metadata": {"labels": {"a": None, "b": "2"}}}, ("metadata", "labels"), {"b": "2"}),
         ({"metadata": {"labels": {"$patch": "replace", "b": "2"}}}, ("metadata", "labels"), {"b": "2"}),
-        ({"metadata": {"finalizers": ["y", "x"]}}, ("metadata", "finalizers"), ["x", "y"]),
+        ({"metadata": {"finalizers": ["y", "x"]}}, ("metadata", "finalizers"), ["y", "x"]),
         ({"metadata": {"$deleteFromPrimitiveList/finalizers": ["x"]}}, ("metadata", "finalizers"), []),
         (
             {"status": {"conditions": [{"type": "Ready", "status": "False"}, {"type": "B"}]}},

@@ -27,10 +27,10 @@ LABELS = {"app": "web", "tier": "front", "n": "5", "empty": ""}
         "app!=db",
         "other!=web",
         "n>4",
-        "n gt 4",
+        "n > 4",
         "n<6",
         "empty=",
-        "empty in ()",
+        "empty in (,)",
         "app.kubernetes.io/x!=y",
     ],
 )
@@ -53,6 +53,7 @@ def test_these_match(text: str) -> None:
         "app>1",
         "other<1",
         "app=",
+        "app in ()",
     ],
 )
 def test_these_do_not(text: str) -> None:
@@ -67,14 +68,13 @@ def test_these_do_not(text: str) -> None:
         ("a b", "found 'b', expected: in, notin, =, ==, !=, gt, lt"),
         ("a=b c", "found 'c', expected: ',' or 'end of string'"),
         ("=b", "found '=', expected: !, identifier, or 'end of string'"),
-        ("a,", "found '', expected: !, identifier, or 'end of string'"),
+        ("a,", "found '', expected: identifier after ','"),
         ("a>x", "the value must be an integer"),
     ],
 )
 def test_these_are_no_label_selectors(text: str, problem: str) -> None:
     error = refusal(lambda: LabelSelector(text))
     assert error.code == 400
-    assert error.message.startswith("unable to parse requirement: ")
     assert problem in error.message
 
 
