@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from kruntimes_core.engine.binding.outbox import Outbox
 from kruntimes_core.engine.binding.reservations import Reservations
@@ -149,8 +149,11 @@ class Core:
         return entry.delay_until
 
     def wall(self, at: int) -> datetime:
-        """The wall clock's time at a later tick."""
-        return self.now.wall + timedelta(seconds=(at - self.now.ticks) / SECOND)
+        """The wall clock's time at a later tick, or the last that can be written (see `plan --now`)."""
+        try:
+            return self.now.wall + timedelta(seconds=(at - self.now.ticks) / SECOND)
+        except OverflowError:
+            return datetime.max.replace(tzinfo=UTC)
 
     def tick_of(self, moment: datetime) -> int:
         """The first tick at which the wall clock is past `moment`, as far as is known now."""

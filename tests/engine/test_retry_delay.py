@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -149,3 +149,12 @@ def test_a_standby_counts_the_delay_from_when_it_first_saw_the_run(make_host: Ca
     assert standby.pod_of("r") is None
     standby.advance(1)
     assert standby.pod_of("r") == "py-0"
+
+
+def test_a_delay_may_end_after_the_last_time_that_can_be_written(host: Host) -> None:
+    """As in a plan with `--now 9999-12-31T23:59:59Z`."""
+    last = datetime.max.replace(tzinfo=UTC, microsecond=0) - timedelta(seconds=10)
+    host.jump((last - NOW).total_seconds())
+    host.run("r", **requeued(2, backoff="60s", since=int((last - NOW).total_seconds())))
+    host.settle()
+    assert decision(host).until == datetime.max.replace(tzinfo=UTC)
