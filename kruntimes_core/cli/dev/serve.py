@@ -33,7 +33,7 @@ from kruntimes_core.lab.dev.kubeconfig import default_path, kubeconfig
 from kruntimes_core.lab.dev.overview import Observer
 from kruntimes_core.lab.dev.workload import Arrival
 
-_UNCHECKED = "the rules of the CRDs are not asked: kruntimes-core is installed without its extra dev"
+_UNCHECKED = "rules of the CRDs: not asked, kruntimes-core is without its extra dev"
 
 
 def serve(options: DevOptions) -> Exit:
