@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.scheduler.go_flags import GoBoolean, GoCommand
+from kruntimes_core.cli.scheduler.go_flags import GoBoolean, GoCommand, GoDuration
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 
 
@@ -24,7 +24,37 @@ def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     is_flag=False,
     flag_value="true",
     default=False,
-    help="Let one of several schedulers decide. Default: false.",
+    help="Let one of several schedulers decide, by a Lease. Default: false.",
+)
+@click.option(
+    "--leader-elect-lease-duration",
+    type=GoDuration(),
+    metavar="DURATION",
+    default="15s",
+    show_default=True,
+    help="How long the Lease must stand still before another takes it.",
+)
+@click.option(
+    "--leader-elect-renew-deadline",
+    type=GoDuration(),
+    metavar="DURATION",
+    default="10s",
+    show_default=True,
+    help="How long a leader writes after the last renewal that worked.",
+)
+@click.option(
+    "--leader-elect-retry-period",
+    type=GoDuration(),
+    metavar="DURATION",
+    default="2s",
+    show_default=True,
+    help="How often a leader renews the Lease.",
+)
+@click.option(
+    "--lease-namespace",
+    metavar="NAME",
+    help="Where the Lease is. Default: $POD_NAMESPACE, else the ServiceAccount's namespace,"
+    " else that of the kubeconfig's context.",
 )
 @click.option(
     "--metrics-bind-address",

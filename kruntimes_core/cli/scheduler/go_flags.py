@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import click
 
+from kruntimes_core.model.times import parse_duration
+
 _TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 
@@ -22,6 +24,21 @@ class GoBoolean(click.ParamType[bool]):
         if value not in _TRUE | _FALSE:
             self.fail(f"{value!r} is no truth value: write true or false", param, ctx)
         return value in _TRUE
+
+
+class GoDuration(click.ParamType[float]):
+    """A duration as Go writes it (`15s`, `1m30s`), in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The seconds, or a usage error."""
+        if isinstance(value, float):
+            return value
+        seconds = parse_duration(value)
+        if seconds is None:
+            self.fail(f"{value!r} is no duration: write 15s or 1m30s", param, ctx)
+        return seconds
 
 
 class GoCommand(click.Command):

@@ -10,6 +10,11 @@ class SchedulerOptions:
     """The options of one call."""
 
     leader_elect: bool = False
+    leader_elect_lease_duration: float = 15.0
+    """Seconds, as the next two."""
+    leader_elect_renew_deadline: float = 10.0
+    leader_elect_retry_period: float = 2.0
+    lease_namespace: str | None = None
     metrics_bind_address: str = ":8080"
     health_probe_bind_address: str = ":8081"
     config: str | None = None

@@ -9,6 +9,7 @@ from random import Random
 
 from kruntimes_core import __version__
 from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.scheduler.electing import durations_of, election
 from kruntimes_core.cli.scheduler.memory import rest_memory
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 from kruntimes_core.cli.scheduler.signals import stop_on_signals
@@ -16,6 +17,8 @@ from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.connection.opening import connect, try_connection
 from kruntimes_core.cluster.host.host import Host
 from kruntimes_core.cluster.host.leadership import Always
+from kruntimes_core.cluster.leading.gauges import show_election
+from kruntimes_core.cluster.leading.term import Term
 from kruntimes_core.cluster.observing.addresses import Address, parse_address
 from kruntimes_core.cluster.observing.endpoints import Endpoints
 from kruntimes_core.cluster.observing.log import Format, Log
@@ -24,7 +27,6 @@ from kruntimes_core.cluster.transport.http import HttpTransport
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, configuration_from
 from kruntimes_core.framework.loading.catalog import Catalog
-from kruntimes_core.model.errors import InputError
 
 _IN_FLIGHT = 32
 _STREAMS_A_NAMESPACE = 3
@@ -33,10 +35,7 @@ _SPARE_CONNECTIONS = 4
 
 def serve(options: SchedulerOptions) -> Exit:
     """Run the scheduler. Raises `InputError` for whatever keeps it from starting."""
-    if options.leader_elect:
-        raise InputError(
-            "--leader-elect=true: this version has no election: run one replica with --leader-elect=false"
-        )
+    durations_of(options)
     probes = parse_address(options.health_probe_bind_address, "--health-probe-bind-address")
     metrics = parse_address(options.metrics_bind_address, "--metrics-bind-address")
     configuration = configuration_from(options.config)
@@ -56,11 +55,16 @@ async def _serve(
     log = Log(sys.stderr, clock, options.verbosity, Format(options.log_format))
     connection = await connect(options.kubeconfig, options.context, os.environ, clock)
     streams = _STREAMS_A_NAMESPACE * max(len(options.namespaces), 1)
-    async with HttpTransport(
-        connection,
-        user_agent=f"kruntimes-scheduler/{__version__}",
-        connections=_IN_FLIGHT + streams + _SPARE_CONNECTIONS,
-    ) as transport:
+    term = Term(clock)
+    async with (
+        election(options, connection, clock, log, term) as elector,
+        HttpTransport(
+            connection,
+            user_agent=f"kruntimes-scheduler/{__version__}",
+            connections=_IN_FLIGHT + streams + _SPARE_CONNECTIONS,
+            gate=term.lasts if elector is not None else None,
+        ) as transport,
+    ):
         await try_connection(transport, connection, clock)
         host = Host(
             profiles=profiles,
@@ -69,11 +73,13 @@ async def _serve(
             clock=clock,
             random=Random(),  # noqa: S311 - for jitter
             planner=WorkerPlanner(log),
-            leadership=Always(),
+            leadership=elector or Always(),
             log=log,
             namespaces=options.namespaces or None,
             in_flight=_IN_FLIGHT,
         )
+        if elector is not None:
+            show_election(host.metrics, elector)
         log.info("started", version=__version__, server=connection.server, origin=connection.origin)
         await _run(
             host,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.host.duty import Duty
+from kruntimes_core.cluster.host.oversold import Oversold
 from kruntimes_core.cluster.observing.metrics import Metrics, Samples, counted
 from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.cluster.watching.reflector import Reflector
@@ -17,15 +20,20 @@ _READ_OUTCOMES = (Found, NotFound, InDoubt)
 _WRITE_OUTCOMES = (Applied, Refused, InDoubt)
 
 
-def show_host(
-    metrics: Metrics,
-    profiles: Profiles,
-    reflectors: Sequence[Reflector],
-    writer: Writer,
-    planner: Planner,
-    clock: Clock,
-) -> None:
+class Parts(Protocol):
+    """The parts of a host that are looked at."""
+
+    metrics: Metrics
+    reflectors: list[Reflector]
+    writer: Writer
+    planner: Planner
+    oversold: Oversold
+    duty: Duty
+
+
+def show_host(host: Parts, profiles: Profiles, clock: Clock) -> None:
     """Add them; every series stands from the beginning."""
+    metrics, reflectors, writer, planner = host.metrics, host.reflectors, host.writer, host.planner
     requests: Samples = {
         (kind, outcome.__name__): 0.0
         for kinds, outcomes in (
@@ -43,6 +51,25 @@ def show_host(
         lambda: {**requests, **counted(writer.outcomes)},
     )
     metrics.gauge("requests_in_flight", "Requests without an answer.", (), lambda: {(): writer.in_flight})
+    metrics.gauge(
+        "writes_in_doubt",
+        "Writes that may have been applied, or may still be: nobody knows.",
+        (),
+        lambda: {(): writer.doubts.since(0)},
+    )
+    metrics.counter(
+        "oversold_pods",
+        "Runtime Pods that were seen to hold more than they advertise, each time that it began.",
+        (),
+        lambda: {(): host.oversold.count},
+    )
+    metrics.gauge("deciding", "Whether Runs are placed now.", (), lambda: {(): host.duty.deciding})
+    metrics.gauge(
+        "catch_up_seconds",
+        "From when this scheduler began to lead until it decided, the last time.",
+        (),
+        lambda: {(): host.duty.catch_up_seconds},
+    )
     metrics.gauge(
         "planner_stuck_calls",
         "Calls that were abandoned and have not returned, by plugin.",

@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from random import Random
 
 from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.host.duty import Duty
 from kruntimes_core.cluster.host.gauges import show_host
 from kruntimes_core.cluster.host.leadership import Leadership
+from kruntimes_core.cluster.host.oversold import Oversold
 from kruntimes_core.cluster.host.pump import Pump
+from kruntimes_core.cluster.host.vitals import Vitals
 from kruntimes_core.cluster.observing.checks import Check
 from kruntimes_core.cluster.observing.log import Level, Log
 from kruntimes_core.cluster.observing.metrics import Metrics
 from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.cluster.transport.protocol import Transport
 from kruntimes_core.cluster.watching.feed import feeds
+from kruntimes_core.cluster.watching.followers import Followers
 from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.cluster.writing.writer import Writer
 from kruntimes_core.engine import events
@@ -26,7 +30,6 @@ from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.decode import Decoder
 
-_FATAL_STUCK_CALLS = 3
 _SETTLE_SECONDS = 10.0
 """How long a clean stop may take: the limit of a request, and a plugin's last calls."""
 
@@ -64,7 +67,7 @@ class Host:
                 random=random,
                 log=log,
                 tell=self._observe,
-                changed=self._reconsider,
+                changed=lambda: self.duty.changed(),
             )
             for feed in feeds(decoder, namespaces)
         ]
@@ -77,8 +80,10 @@ class Host:
             answered=self._answered,
             freed=self._stirred.set,
             in_flight=in_flight,
+            timeout_seconds=leadership.limits.write_seconds,
         )
         self.planner = planner
+        self.oversold = Oversold(self.engine, log)
         self._clock = clock
         self._log = log
         self._leadership = leadership
@@ -90,9 +95,19 @@ class Host:
             metrics=self.metrics,
             stirred=self._stirred,
         )
-        self._deciding = False
-        self._stopping = False
-        show_host(self.metrics, profiles, self.reflectors, self.writer, planner, clock)
+        self._followers = Followers(self.reflectors)
+        self._vitals = Vitals(self.reflectors, self.writer, planner)
+        self.duty = Duty(
+            leadership=leadership,
+            followers=self._followers,
+            vitals=self._vitals,
+            engine=self.engine,
+            writer=self.writer,
+            clock=clock,
+            log=log,
+            stir=self._stirred.set,
+        )
+        show_host(self, profiles, clock)
         if log.speaks(Level.DEBUG):
             self.engine.journal.listener = self._decided
 
@@ -105,41 +120,38 @@ class Host:
         """
         async with asyncio.TaskGroup() as group:
             self.writer.spawn = group.create_task
-            followers = [group.create_task(reflector.run()) for reflector in self.reflectors]
-            followers.append(group.create_task(self._leadership.campaign(self._reconsider)))
-            while not self._stopping:
+            self._followers.start(group.create_task)
+            campaign = group.create_task(self._leadership.campaign(self.duty))
+            while not self.duty.stopping:
+                self.duty.look()
                 await self._pump.go_on()
             await self._settle()
-            for follower in followers:
-                follower.cancel()
+            campaign.cancel()
+            self._followers.stop()
         self.planner.close()
 
     def stop(self) -> None:
         """Begin a clean stop."""
-        self._stopping = True
-        self._reconsider()
+        self.duty.stop()
         self._stirred.set()
 
     @property
     def deciding(self) -> bool:
         """Whether Runs are placed now."""
-        return self._deciding
+        return self.duty.deciding
 
     # Probes
 
     def alive(self) -> list[Check]:
         """What a restart would mend."""
-        stuck = sum(self.planner.stuck.values())
-        why = f"{stuck} calls of plugins do not return" if stuck >= _FATAL_STUCK_CALLS else ""
-        return [Check("planner", why)]
+        return self._vitals.alive()
 
     def ready(self) -> list[Check]:
         """What keeps Runs from being placed, or from being placed by what is true now."""
-        names = ", ".join(sorted(self.planner.stuck))
         return [
-            *(Check(one.feed.title.replace(" ", "-"), one.problem or "") for one in self.reflectors),
-            Check("planner", f"calls of {names} do not return" if names else ""),
-            Check("shutdown", "the scheduler is stopping" if self._stopping else ""),
+            *self._vitals.ready(),
+            *self._leadership.checks(),
+            Check("shutdown", "the scheduler is stopping" if self.duty.stopping else ""),
         ]
 
     # Inside
@@ -154,10 +166,11 @@ class Host:
             self._log.warning("stopped before everything was settled", requests=self.writer.in_flight)
             self.writer.abandon()
         else:
-            await self._leadership.release()
+            await self.duty.release()
 
     def _observe(self, event: events.Event) -> None:
         self.engine.handle(event, self._clock.now())
+        self.oversold.after(event)
         self._stirred.set()
 
     def _answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
@@ -166,21 +179,6 @@ class Host:
             entry = self.engine.find(request.namespace, request.name)
             if entry is not None and entry.run.uid == request.uid:
                 self.metrics.queued(self._clock.now().ticks - entry.since)
-
-    def _reconsider(self) -> None:
-        """Decide only while this host leads and all that it knows is true."""
-        can_follow = all(reflector.following for reflector in self.reflectors)
-        deciding = self._leadership.leading and can_follow and not self._stopping
-        if deciding == self._deciding:
-            return
-        self._deciding = deciding
-        now = self._clock.now()
-        if deciding:
-            self.engine.lead(now)
-        else:
-            self.engine.stand_down(now)
-        self._log.info("deciding" if deciding else "not deciding")
-        self._stirred.set()
 
     def _decided(self, decision: Decision) -> None:
         pod = decision.pod.name if decision.pod is not None else None

@@ -12,6 +12,8 @@ class Check:
 
     name: str
     why: str = ""
+    note: str = ""
+    """What else there is to say while it holds, in one line."""
 
     @property
     def holds(self) -> bool:
@@ -21,10 +23,12 @@ class Check:
 
 def report(checks: Sequence[Check], verbose: bool) -> str:
     """The checks as Kubernetes' own components show them; those that fail always say why."""
-    lines = [
-        f"[+]{check.name} ok" if check.holds else f"[-]{check.name} failed: {check.why}"
-        for check in checks
-        if verbose or not check.holds
-    ]
+    lines = [_line(check) for check in checks if verbose or not check.holds]
     verdict = "ok" if all(check.holds for check in checks) else "not ok"
     return "\n".join([*lines, verdict]) + "\n"
+
+
+def _line(check: Check) -> str:
+    if not check.holds:
+        return f"[-]{check.name} failed: {check.why}"
+    return f"[+]{check.name} ok: {check.note}" if check.note else f"[+]{check.name} ok"

@@ -8,7 +8,7 @@ bytes to the socket.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -20,6 +20,7 @@ from aiohttp.abc import AbstractStreamWriter
 from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.transport.protocol import (
     Call,
+    Gate,
     MaybeSentError,
     NotSentError,
     Response,
@@ -27,8 +28,6 @@ from kruntimes_core.cluster.transport.protocol import (
     TransportError,
 )
 
-Gate = Callable[[], bool]
-"""Whether a write may be sent at this very moment; reads a clock and never waits."""
 _CONNECT_SECONDS = 10.0
 _READ_BUFFER = 2**20
 _HEADERS = {
@@ -45,14 +44,14 @@ class GateClosedError(Exception):
 class _Body(aiohttp.BytesPayload):
     """A body that is checked in the step that hands it to the socket, and knows whether that happened."""
 
-    def __init__(self, value: bytes, content_type: str, gate: Gate | None) -> None:
+    def __init__(self, value: bytes, content_type: str, *gates: Gate | None) -> None:
         super().__init__(value, content_type=content_type)
-        self._gate = gate
+        self._gates = [gate for gate in gates if gate is not None]
         self.handed_over = False
 
     async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
         """Check, and write with no await between: aiohttp sends headers and body together here."""
-        if self._gate is not None and not self._gate():
+        if not all(gate() for gate in self._gates):
             raise GateClosedError
         self.handed_over = True
         await super().write_with_length(writer, content_length)
@@ -137,7 +136,7 @@ class HttpTransport:
     def _body(self, call: Call, headers: dict[str, str]) -> _Body | None:
         if call.body is None:
             return None
-        return _Body(call.body, headers.pop("content-type", "application/json"), self._gate)
+        return _Body(call.body, headers.pop("content-type", "application/json"), self._gate, call.gate)
 
 
 async def _whole(answer: aiohttp.ClientResponse) -> Response:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 Query = tuple[tuple[str, str], ...]
+Gate = Callable[[], bool]
+"""Whether a write may be sent at this very moment; reads a clock and never waits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +21,8 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
     timeout_seconds: float
+    gate: Gate | None = field(default=None, repr=False, compare=False)
+    """Asked beside the transport's own, in the step that hands over the body."""
 
 
 @dataclass(frozen=True, slots=True)

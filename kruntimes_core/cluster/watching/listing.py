@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,11 @@ class _Progress:
 class Listing:
     """Lists one feed. It remembers how often lists broke midway, and then asks for all in one page."""
 
-    def __init__(self, transport: Transport, feed: Feed, clock: Clock) -> None:
+    def __init__(
+        self, transport: Transport, feed: Feed, clock: Clock, came: Callable[[], None] = lambda: None
+    ) -> None:
+        """came: called for each page."""
+        self._came = came
         self._transport = transport
         self._feed = feed
         self._clock = clock
@@ -72,6 +76,7 @@ class Listing:
     async def _page(self, progress: _Progress) -> None:
         response = await self._get(progress)
         items, version, token = self._read(response)
+        self._came()
         if progress.version and version != progress.version:
             raise self._failed("a further page is of another version", FailureKind.EXPIRED)
         progress.version = version

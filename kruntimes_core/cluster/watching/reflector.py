@@ -45,6 +45,8 @@ class Reflector:
         """Whether all is listed and a watch is open: what is known is true, but for a moment."""
         self.problem: str | None = f"{feed.title}: not listed yet"
         """Why it does not follow, in one line; None while it does."""
+        self.fresh = True
+        """Whether what it follows was listed after `begin_anew`, if that was called."""
         self.heard_at: int | None = None
         """When the server was last heard on a watch, in ticks."""
         self._clock = clock
@@ -52,16 +54,33 @@ class Reflector:
         self._tell = tell
         self._changed = changed
         self._pauses = Pauses(random)
-        self._listing = Listing(transport, feed, clock)
+        self._listing = Listing(transport, feed, clock, self._worked)
         self._watch = Watch(transport, feed, clock)
         self._version = ""
         self._strange: set[str] = set()
+        self._tried_at: float | None = None
+        self._worked_at: float | None = None
 
     async def run(self) -> None:
-        """List and watch until cancelled."""
+        """List and watch until cancelled. It may be called again then."""
+        self._worked()
         while True:
             await self._list()
             await self._follow()
+
+    def begin_anew(self) -> None:
+        """What was listed may be outdated: it counts again once the next `run` has listed."""
+        self.fresh = False
+
+    @property
+    def tried_seconds(self) -> float:
+        """Since anything came of what it does, a failure included; what it does has time limits."""
+        return _since(self._tried_at)
+
+    @property
+    def worked_seconds(self) -> float:
+        """Since the server last answered as it should."""
+        return _since(self._worked_at)
 
     # List
 
@@ -142,11 +161,16 @@ class Reflector:
     # State
 
     def _opened(self) -> None:
+        self._worked()
         self.heard_at = self._clock.now().ticks
         if not self.following:
-            self.following, self.problem = True, None
             self._log.info("following", resource=self.feed.title)
+        if not (self.following and self.fresh):
+            self.following, self.fresh, self.problem = True, True, None
             self._changed()
+
+    def _worked(self) -> None:
+        self._tried_at = self._worked_at = asyncio.get_running_loop().time()
 
     def _note_steady(self, began: int) -> None:
         """Forget earlier failures if this watch stood for a while."""
@@ -154,9 +178,15 @@ class Reflector:
             self._pauses.reset()
 
     async def _failed(self, failure: ApiFailure) -> None:
+        self._tried_at = asyncio.get_running_loop().time()
         problem = str(failure)
         if problem != self.problem:
             self._log.warning(problem)
         self.following, self.problem = False, problem
         self._changed()
         await asyncio.sleep(self._pauses.next(failure.retry_after))
+
+
+def _since(moment: float | None) -> float:
+    """Seconds of the loop's time, which stands still with its timers; 0 before the beginning."""
+    return asyncio.get_running_loop().time() - moment if moment is not None else 0.0

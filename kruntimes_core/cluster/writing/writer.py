@@ -12,6 +12,7 @@ from kruntimes_core.cluster.observing.log import Level, Log
 from kruntimes_core.cluster.resources import RUNS
 from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Transport, TransportError
 from kruntimes_core.cluster.writing.answers import NOT_SENT, read_answer, write_answer
+from kruntimes_core.cluster.writing.doubts import Doubts
 from kruntimes_core.engine.binding.requests import InDoubt, Read, ReadAnswer, Request, Write, WriteAnswer
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.model.decode import Decoder
@@ -22,7 +23,8 @@ _PATCH = {
     # The answer is needed for its version alone; a Run can carry 256 KiB of source.
     "accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
 }
-
+# More than a limit can be late by on a machine that does ten things at once.
+_GRACE_SECONDS = 30.0
 
 Spawn = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 
@@ -41,7 +43,7 @@ class Writer:
         answered: Callable[[Request, WriteAnswer | ReadAnswer], None],
         freed: Callable[[], None],
         in_flight: int = 32,
-        timeout_seconds: int = 4,
+        timeout_seconds: float = 4.0,
     ) -> None:
         """answered: called after the engine was told of an answer. freed: there is a place again.
 
@@ -57,11 +59,13 @@ class Writer:
         self._freed = freed
         self._limit = in_flight
         self._timeout_seconds = timeout_seconds
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], tuple[Request, float]] = {}
         self.spawn: Spawn = asyncio.create_task
         """How a request becomes a task; the host takes care of tasks that end with a defect."""
         self.outcomes: Counter[tuple[str, str]] = Counter()
         """(what was asked: `read`, `bind`, ...; what came of it: `applied`, `refused`, ...)."""
+        self.doubts = Doubts(engine)
+        """The writes of which nobody knows what became."""
 
     @property
     def in_flight(self) -> int:
@@ -79,7 +83,7 @@ class Writer:
         if request is None:
             return False
         task = self.spawn(self._send(request))
-        self._tasks.add(task)
+        self._tasks[task] = request, asyncio.get_running_loop().time()
         task.add_done_callback(self._done)
         return True
 
@@ -89,14 +93,24 @@ class Writer:
             await asyncio.wait(set(self._tasks))
 
     def abandon(self) -> None:
-        """Close what is under way: what became of it is in doubt."""
-        for task in self._tasks:
-            task.cancel()
+        """Close the connections of writes under way: what became of them is in doubt."""
+        for task, (request, _) in self._tasks.items():
+            if isinstance(request, Write):
+                task.cancel()
+
+    @property
+    def overdue(self) -> int:
+        """How many requests go on far beyond their limit: nothing in here should."""
+        began = asyncio.get_running_loop().time() - self._timeout_seconds - _GRACE_SECONDS
+        return sum(at < began for _, at in self._tasks.values())
 
     # Inside
 
     def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
+        request, _ = self._tasks.pop(task)
+        if task.cancelled() and isinstance(request, Write):
+            # Here and not in the task: one that is cancelled before its first step never runs.
+            self._concluded(request, InDoubt())
         self._freed()
 
     async def _send(self, request: Request) -> None:
@@ -114,14 +128,19 @@ class Writer:
 
     async def _write(self, write: Write) -> WriteAnswer:
         answer = await self._patch(write)
-        self._engine.written(write, answer, self._clock.now())
+        self._concluded(write, answer)
         return answer
+
+    def _concluded(self, write: Write, answer: WriteAnswer) -> None:
+        now = self._clock.now()
+        self.doubts.written(write, answer, now.ticks)
+        self._engine.written(write, answer, now)
 
     async def _patch(self, write: Write) -> WriteAnswer:
         call = Call(
             method="PATCH",
             path=RUNS.path(write.namespace, write.name, "status"),
-            query=(("fieldManager", FIELD_MANAGER), ("timeout", f"{self._timeout_seconds}s")),
+            query=(("fieldManager", FIELD_MANAGER), ("timeout", f"{self._timeout_seconds:g}s")),
             headers=_PATCH,
             body=json.dumps(write.body, separators=(",", ":")).encode(),
             timeout_seconds=self._timeout_seconds,
@@ -132,9 +151,6 @@ class Writer:
             return NOT_SENT
         except TransportError:
             return InDoubt()
-        except asyncio.CancelledError:
-            self._engine.written(write, InDoubt(), self._clock.now())
-            raise
         return write_answer(response, self._clock.now().wall)
 
     async def _read(self, read: Read) -> ReadAnswer:

@@ -56,7 +56,13 @@ def unreachable(tmp_path: Path) -> str:
 
 def test_the_defaults_are_those_of_the_reference(parsed: list[SchedulerOptions]) -> None:
     assert options(parsed) == SchedulerOptions(
-        leader_elect=False, metrics_bind_address=":8080", health_probe_bind_address=":8081"
+        leader_elect=False,
+        leader_elect_lease_duration=15.0,
+        leader_elect_renew_deadline=10.0,
+        leader_elect_retry_period=2.0,
+        lease_namespace=None,
+        metrics_bind_address=":8080",
+        health_probe_bind_address=":8081",
     )
 
 
@@ -77,6 +83,19 @@ def test_truth_is_written_as_in_go(
     parsed: list[SchedulerOptions], arguments: list[str], elected: bool
 ) -> None:
     assert options(parsed, *arguments).leader_elect is elected
+
+
+def test_durations_are_written_as_in_go(parsed: list[SchedulerOptions]) -> None:
+    asked = options(
+        parsed,
+        "-leader-elect-lease-duration=1m30s",
+        "--leader-elect-renew-deadline",
+        "1.5s",
+        "--leader-elect-retry-period=250ms",
+    )
+    assert asked.leader_elect_lease_duration == 90
+    assert asked.leader_elect_renew_deadline == 1.5
+    assert asked.leader_elect_retry_period == 0.25
 
 
 @pytest.mark.parametrize("dashes", ["-", "--"])
@@ -107,7 +126,18 @@ def test_every_option_says_what_it_does() -> None:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["--leader-elect"], "--leader-elect=true: this version has no election"),
+        (["--leader-elect-lease-duration=15"], "'15' is no duration: write 15s or 1m30s"),
+        (
+            ["--leader-elect", "--leader-elect-lease-duration=11s"],
+            "-lease-duration 11s is too short: make it 12s",
+        ),
+        (["--leader-elect", "--leader-elect-lease-duration=10s"], "-lease-duration 10s is too short"),
+        (
+            ["--leader-elect", "--leader-elect-retry-period=9s"],
+            "longer than 1.2 times --leader-elect-retry-period",
+        ),
+        (["--leader-elect", "--leader-elect-retry-period=0s"], "-retry-period must be longer than 0"),
+        (["--leader-elect", "--leader-elect-retry-period=-1s"], "-retry-period must be longer than 0"),
         (["--leader-elect=maybe"], "'maybe' is no truth value: write true or false"),
         (["--namespaces="], "a name is empty: leave the option out"),
         (["--namespaces=a,,b"], "a name is empty"),

@@ -11,9 +11,10 @@ import pytest
 from aiohttp import web
 
 from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.transport.http import Gate, HttpTransport
+from kruntimes_core.cluster.transport.http import HttpTransport
 from kruntimes_core.cluster.transport.protocol import (
     Call,
+    Gate,
     MaybeSentError,
     NotSentError,
     Response,

@@ -18,6 +18,10 @@ from memoryapi.site import Site, play
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from kruntimes_core.cluster.leading.durations import Durations
+from kruntimes_core.cluster.leading.elector import Elector
+from kruntimes_core.cluster.leading.gauges import show_election
+from kruntimes_core.cluster.leading.term import Term
 from kruntimes_core.cluster.observing.addresses import Address, parse_address
 from kruntimes_core.cluster.observing.checks import Check, report
 from kruntimes_core.cluster.observing.endpoints import Endpoints
@@ -65,12 +69,26 @@ def test_every_name_of_the_contract_is_there_from_the_beginning(profiles: Profil
     assert name in Metrics(Tally(), profiles).exposition().decode()
 
 
+def elector_of(site: Site) -> Elector:
+    """One that is never asked to lead."""
+    return Elector(
+        transport=site.api,
+        clock=site.clock,
+        log=Log(site.lines, site.clock),
+        term=Term(site.clock),
+        durations=Durations(),
+        namespace="team-a",
+        identity="host_1",
+    )
+
+
 def test_the_reference_names_all_metrics_of_a_host(profiles: Profiles) -> None:
     page = (Path(__file__).parents[3] / "docs" / "reference" / "metrics.md").read_text()
 
     async def scene(site: Site) -> None:
         site.start()
         await site.passes(1)
+        show_election(site.host.metrics, elector_of(site))
         shown = site.host.metrics.exposition().decode()
         families = re.findall(r"^# TYPE (\S+) (?:counter|gauge|histogram)$", shown, re.MULTILINE)
         families = [name for name in families if not name.endswith("_created")]

@@ -1,0 +1,58 @@
+"""From the options of an election to the leadership of a host."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from kruntimes_core import __version__
+from kruntimes_core.cli.scheduler.options import SchedulerOptions
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.connection.connection import Connection
+from kruntimes_core.cluster.leading.durations import Durations
+from kruntimes_core.cluster.leading.elector import Elector
+from kruntimes_core.cluster.leading.identity import lease_namespace, new_identity
+from kruntimes_core.cluster.leading.term import Term
+from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.transport.http import HttpTransport
+
+_CONNECTIONS = 2
+"""One for the renewal, one for the next while that is given up."""
+
+
+def durations_of(options: SchedulerOptions) -> Durations:
+    """The durations that were asked for. Raises `InputError` if they do not go together."""
+    durations = Durations(
+        lease=options.leader_elect_lease_duration,
+        deadline=options.leader_elect_renew_deadline,
+        retry=options.leader_elect_retry_period,
+    )
+    if options.leader_elect:
+        durations.check()
+    return durations
+
+
+@asynccontextmanager
+async def election(
+    options: SchedulerOptions, connection: Connection, clock: Clock, log: Log, term: Term
+) -> AsyncIterator[Elector | None]:
+    """The elector, on connections of its own; None where none was asked for.
+
+    term: the gate of all writes to the cluster. Raises `InputError` without a namespace for the Lease.
+    """
+    if not options.leader_elect:
+        yield None
+        return
+    namespace = lease_namespace(options.lease_namespace, os.environ, connection.namespace)
+    user_agent = f"kruntimes-scheduler/{__version__} leader-election"
+    async with HttpTransport(connection, user_agent=user_agent, connections=_CONNECTIONS) as transport:
+        yield Elector(
+            transport=transport,
+            clock=clock,
+            log=log,
+            term=term,
+            durations=durations_of(options),
+            namespace=namespace,
+            identity=new_identity(),
+        )

@@ -1,0 +1,53 @@
+"""What the parts of a host say of themselves: to probes, and to whoever decides if it should lead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kruntimes_core.cluster.observing.checks import Check
+from kruntimes_core.cluster.planning.protocol import Planner
+from kruntimes_core.cluster.watching.reflector import Reflector
+from kruntimes_core.cluster.writing.writer import Writer
+
+_FATAL_STUCK_CALLS = 3
+_HUNG_SECONDS = 150.0
+"""Lists, watches and pauses all end by themselves long before."""
+_LOST_SECONDS = 90.0
+"""For how long a leader may fail to list or watch: then another should try. A page may take 60 s."""
+
+
+class Vitals:
+    """Watches, writer and planner, looked at together."""
+
+    def __init__(self, reflectors: Sequence[Reflector], writer: Writer, planner: Planner) -> None:
+        self._reflectors = reflectors
+        self._writer = writer
+        self._planner = planner
+
+    def alive(self) -> list[Check]:
+        """What a restart would mend. An API server that does not answer is not among it."""
+        calls = sum(self._planner.stuck.values())
+        stuck = f"{calls} calls of plugins do not return" if calls >= _FATAL_STUCK_CALLS else ""
+        hung = [one.feed.title for one in self._reflectors if one.tried_seconds > _HUNG_SECONDS]
+        overdue = self._writer.overdue
+        return [
+            Check("planner", stuck),
+            Check("watches", f"no list or watch ends any more: {', '.join(hung)}" if hung else ""),
+            Check("writer", f"{overdue} requests do not end at their limit" if overdue else ""),
+        ]
+
+    def ready(self) -> list[Check]:
+        """What keeps Runs from being placed, or from being placed by what is true now."""
+        names = ", ".join(sorted(self._planner.stuck))
+        return [
+            *(Check(one.feed.title.replace(" ", "-"), one.problem or "") for one in self._reflectors),
+            Check("planner", f"calls of {names} do not return" if names else ""),
+        ]
+
+    def unfit(self) -> str:
+        """Why it cannot do a leader's work, in one line; empty if it can, or may soon again."""
+        for check in self.alive():
+            if not check.holds:
+                return check.why
+        lost = (one for one in self._reflectors if one.worked_seconds > _LOST_SECONDS)
+        return next((one.problem or "" for one in lost), "")

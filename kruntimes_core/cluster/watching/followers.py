@@ -1,0 +1,52 @@
+"""All reflectors of a host, each in a task of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+
+from kruntimes_core.cluster.watching.reflector import Reflector
+
+Spawn = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
+
+
+class Followers:
+    """Starts them, lets them begin anew, and stops them."""
+
+    def __init__(self, reflectors: Sequence[Reflector]) -> None:
+        self._reflectors = reflectors
+        self._spawn: Spawn = asyncio.create_task
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def current(self) -> bool:
+        """Whether all is followed, and was listed since it was last asked for."""
+        return all(one.following and one.fresh for one in self._reflectors)
+
+    @property
+    def problem(self) -> str:
+        """Why something is not followed, in one line; empty if all is."""
+        return next((one.problem for one in self._reflectors if one.problem is not None), "")
+
+    def start(self, spawn: Spawn) -> None:
+        """List and watch. spawn: takes care of tasks that end with a defect."""
+        self._spawn = spawn
+        self._tasks = [spawn(one.run()) for one in self._reflectors]
+
+    def begin_anew(self) -> None:
+        """List everything now, by lists that begin after this moment.
+
+        The watches end first, so nothing newer than the list is known when it is taken in.
+        """
+        if not self._tasks:
+            return
+        self.stop()
+        for one in self._reflectors:
+            one.begin_anew()
+        self.start(self._spawn)
+
+    def stop(self) -> None:
+        """Follow nothing any more."""
+        for task in self._tasks:
+            task.cancel()
+        self._tasks = []

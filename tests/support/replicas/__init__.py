@@ -1,0 +1,1 @@
+"""Several schedulers on one API server in memory, in virtual time, each with clocks and a line of its own."""
