@@ -1,4 +1,4 @@
-"""Outages of a real API server, or of the way to it, or of rights: shown while they last, over when they end."""
+"""Outages of a real API server, of the way to it, and of rights: shown while they last, and outlasted."""
 
 from __future__ import annotations
 
