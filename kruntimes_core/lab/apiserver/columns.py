@@ -54,7 +54,11 @@ class Column:
 
 def name_column(priority: int = 0) -> Column:
     """The column of the name."""
-    return Column("Name", lambda obj, _: metadata_of(obj).get("name"), "string", "name", NAME_WORDS, priority)
+    return Column("Name", _name, "string", "name", NAME_WORDS, priority)
+
+
+def _name(obj: Object, _: datetime) -> Any:
+    return metadata_of(obj).get("name", "")
 
 
 def age_column() -> Column:

@@ -9,6 +9,7 @@ from typing import Any
 from kruntimes_core.lab.apiserver import meta, meta_rules
 from kruntimes_core.lab.apiserver.columns import custom_columns
 from kruntimes_core.lab.apiserver.field_errors import FieldError, invalid
+from kruntimes_core.lab.apiserver.go_text import quote
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of, without
 from kruntimes_core.lab.apiserver.resources import Resource
 from kruntimes_core.lab.apiserver.strategy import Decoded, Strategy, next_generation
@@ -22,6 +23,10 @@ from kruntimes_core.lab.apiserver.validation.values import ABSENT, Checker
 _UNCHECKED = (
     "some validation rules were not checked because the object was invalid; correct the existing errors "
     "to complete validation"
+)
+_UNQUALIFIED = (
+    "metadata.finalizers: {}: prefer a domain-qualified finalizer name to avoid accidental conflicts with "
+    "other finalizer writers"
 )
 _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 
@@ -96,6 +101,12 @@ class CustomStrategy(Strategy):
             checker.check(node, obj["status"], old.get("status", ABSENT), "status")
         return self._with_rules([*checker.errors, *repeated(self._schema, obj, old, "")], obj, old)
 
+    def warnings(self, obj: Object, old: Object | None) -> tuple[str, ...]:
+        """New finalizers without a domain."""
+        known = metadata_of(old or {}).get("finalizers", ())
+        added = [name for name in metadata_of(obj).get("finalizers", ()) if name not in known]
+        return tuple(_UNQUALIFIED.format(quote(name)) for name in added if "/" not in name)
+
     def problems(self, obj: Object, old: Object | None) -> Iterator[FieldError]:
         """Schema and keys of lists."""
         checker = Checker()
@@ -110,7 +121,7 @@ class CustomStrategy(Strategy):
             yield invalid("apiVersion", obj.get("apiVersion"), f"must be {self._api_version}")
 
     def _with_rules(self, found: list[FieldError], obj: Object, old: Object | None) -> list[FieldError]:
-        if self._rules is None:
+        if self._rules is None or not self._rules.any:
             return found
         if any(error.stops_rules for error in found):
             return [*found, invalid("", None, _UNCHECKED)]

@@ -60,12 +60,9 @@ def resource_list(group_name: str, version: str, resources: Iterable[Resource]) 
     if not found:
         return None
     listed = [entry for resource in found for entry in _entries(resource)]
-    return {
-        "kind": "APIResourceList",
-        "apiVersion": "v1",
-        "groupVersion": found[0].api_version,
-        "resources": listed,
-    }
+    # The oldest of these documents says no version of itself.
+    head = {"kind": "APIResourceList", **({"apiVersion": "v1"} if group_name else {})}
+    return {**head, "groupVersion": found[0].api_version, "resources": listed}
 
 
 def _entries(resource: Resource) -> Iterable[Object]:

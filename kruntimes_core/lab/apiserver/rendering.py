@@ -81,11 +81,13 @@ class Renderer:
         if initial_end:
             metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
         bare = {"kind": self.resource.kind, "apiVersion": self.resource.api_version, "metadata": metadata}
+        bare |= self.resource.strategy.zero_fields
         if self.form is Form.METADATA:
-            bare |= {"kind": Form.METADATA.value, "apiVersion": META}
+            bare = self._metadata(bare)
         elif self.form is Form.TABLE:
-            bare = self._table(metadata, [], heads=False)
-        return encode_event("BOOKMARK", encode({**bare, **self.resource.strategy.zero_fields}))
+            # A row of nothing: clients pass over it.
+            bare = self._table(metadata, [self._row(Stored(bare, version))], heads=False)
+        return encode_event("BOOKMARK", encode(bare))
 
     def _list_metadata(self, page: Page) -> Object:
         metadata: Object = {"resourceVersion": str(page.version)}
@@ -119,4 +121,5 @@ class Renderer:
             obj = self.resource.strategy.from_storage(stored.object)
         elif self.include != "None":
             obj = self._metadata(stored.object)
-        return {"cells": cells, "object": obj}
+        conditions = self.resource.strategy.row_conditions(stored.object)
+        return {"cells": cells, **({"conditions": conditions} if conditions else {}), "object": obj}

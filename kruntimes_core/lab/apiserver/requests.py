@@ -15,9 +15,13 @@ STRICT, WARN, IGNORE = "Strict", "Warn", "Ignore"
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """field_validation: what happens to unknown fields, `Strict`, `Warn` or `Ignore`."""
+    """field_validation: what happens to unknown and repeated fields, `Strict`, `Warn` or `Ignore`.
+
+    repeated: the paths of fields that the body said twice.
+    """
 
     field_validation: str = WARN
+    repeated: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

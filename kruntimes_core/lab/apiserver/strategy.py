@@ -82,6 +82,14 @@ class Strategy:
         """What is wrong beside the metadata; old: None for a new object."""
         return iter(())
 
+    def warnings(self, obj: Object, old: Object | None) -> tuple[str, ...]:
+        """What a client is told though it is accepted; old: None for a new object."""
+        return ()
+
+    def row_conditions(self, obj: Object) -> list[Object]:
+        """What the row of a table says beside its cells."""
+        return []
+
     def grace_seconds(self, obj: Object, wanted: int | None) -> int | None:
         """How long a deletion waits for its end, None when this kind knows no grace."""
         return None

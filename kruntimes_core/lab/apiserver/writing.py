@@ -57,7 +57,7 @@ class Writer:
         metadata = meta.for_creation(sent, namespace if resource.namespaced else "", uid, now, name)
         obj = strategy.to_storage({**decoded.object, "metadata": metadata})
         obj = strategy.prepare_create(obj)
-        warnings = _warnings(decoded, options)
+        warnings = (*_warnings(decoded, options), *strategy.warnings(obj, None))
         self._judge(resource, obj, strategy.problems_of_new(obj), warnings)
         if server.table(resource).get((namespace if resource.namespaced else "", name)) is not None:
             raise already_exists(resource.group, resource.plural, name)
@@ -118,7 +118,7 @@ class Writer:
         else:
             obj = strategy.prepare_update(new, old)
             problems = strategy.problems_of_update(obj, old)
-        warnings = _warnings(decoded, options)
+        warnings = (*_warnings(decoded, options), *strategy.warnings(obj, old))
         if obj == old:
             return Answer(strategy.from_storage(old), 200, warnings)
         self._judge(resource, obj, problems, warnings)
@@ -156,8 +156,8 @@ def _read(resource: Resource, body: Any, old: Object | None, options: WriteOptio
         decoded = resource.strategy.decode(body, shown)
     except meta.Misshapen as problem:
         raise bad_request(f"{what}: {problem}") from problem
-    if decoded.unknown and options.field_validation == STRICT:
-        raise bad_request(f"{what}: {_unknown_text(decoded)}")
+    if options.field_validation == STRICT and _complaints(decoded, options):
+        raise bad_request(f"{what}: {_strictly(decoded, options)}")
     return decoded
 
 
@@ -171,7 +171,7 @@ def _read_patched(
     except meta.Misshapen as problem:
         raise _bad_patch(quoted, str(problem)) from problem
     if decoded.unknown and options.field_validation == STRICT:
-        raise _bad_patch(quoted, _unknown_text(decoded))
+        raise _bad_patch(quoted, _strictly(decoded, options))
     return decoded
 
 
@@ -191,15 +191,19 @@ def _bad_patch(quoted: str, problem: str) -> ApiError:
     return invalid("", "", "", [invalid_field("patch", quoted, problem)])
 
 
-def _unknown_text(decoded: Decoded) -> str:
-    listed = ", ".join(f'unknown field "{path}"' for path in decoded.unknown)
-    return f"strict decoding error: {listed}"
+def _strictly(decoded: Decoded, options: WriteOptions) -> str:
+    return "strict decoding error: " + ", ".join(_complaints(decoded, options))
+
+
+def _complaints(decoded: Decoded, options: WriteOptions) -> tuple[str, ...]:
+    return (
+        *(f'duplicate field "{path}"' for path in options.repeated),
+        *(f'unknown field "{path}"' for path in decoded.unknown),
+    )
 
 
 def _warnings(decoded: Decoded, options: WriteOptions) -> tuple[str, ...]:
-    if options.field_validation == IGNORE:
-        return ()
-    return tuple(f'unknown field "{path}"' for path in decoded.unknown)
+    return () if options.field_validation == IGNORE else _complaints(decoded, options)
 
 
 def _as_new(decoded: Decoded) -> Decoded:

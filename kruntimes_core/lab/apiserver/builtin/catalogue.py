@@ -74,18 +74,19 @@ def _groups(schemas: Mapping[str, Node]) -> tuple[Resource, ...]:
             fields=field_readers("regarding"),
         ),
         Resource(
-            *("coordination.k8s.io", "v1", "leases", "lease", "Lease"),
-            LeaseStrategy("leases.coordination.k8s.io", schemas["Lease"]),
-            columns.LEASE,
-        ),
-        Resource(
             *("apiextensions.k8s.io", "v1", "customresourcedefinitions", "customresourcedefinition"),
             "CustomResourceDefinition",
             definitions.DefinitionStrategy(definitions.TABLE),
             columns.DEFINITION,
             namespaced=False,
+            has_status=True,
             short_names=("crd", "crds"),
             categories=("api-extensions",),
             verbs=("create", "get", "list", "patch", "update", "watch"),
+        ),
+        Resource(
+            *("coordination.k8s.io", "v1", "leases", "lease", "Lease"),
+            LeaseStrategy("leases.coordination.k8s.io", schemas["Lease"]),
+            columns.LEASE,
         ),
     )

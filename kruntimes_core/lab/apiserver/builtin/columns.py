@@ -28,7 +28,7 @@ def _containers(obj: Object) -> list[Any]:
 
 def _ready(obj: Object, _: datetime) -> str:
     running = [one for one in _containers(obj) if one.get("ready") and "running" in one.get("state", {})]
-    return f"{len(running)}/{len(_spec(obj).get('containers', ()))}"
+    return f"{len(running)}/{len(_spec(obj).get('containers') or ())}"
 
 
 def _phase(obj: Object, _: datetime) -> str:

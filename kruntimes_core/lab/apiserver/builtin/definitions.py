@@ -10,12 +10,13 @@ import yaml
 
 from kruntimes_core.crds import crd_texts
 from kruntimes_core.lab.apiserver import meta
-from kruntimes_core.lab.apiserver.field_errors import FieldError, invalid, required
+from kruntimes_core.lab.apiserver.field_errors import FieldError, invalid, not_supported, required
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of, without
 from kruntimes_core.lab.apiserver.strategy import Decoded, Strategy, next_generation
 from kruntimes_core.model.times import format_time
 
 TABLE = "customresourcedefinitions.apiextensions.k8s.io"
+_SCOPES = ("Cluster", "Namespaced")
 API_VERSION = "apiextensions.k8s.io/v1"
 
 
@@ -36,11 +37,8 @@ class DefinitionStrategy(Strategy):
         if not isinstance(spec, dict):
             raise meta.Misshapen("spec is required and must be an object")
         names = spec.get("names", {})
-        names = {
-            "listKind": f"{names.get('kind')}List",
-            "singular": str(names.get("kind", "")).lower(),
-            **names,
-        }
+        if kind := names.get("kind"):
+            names = {"listKind": f"{kind}List", "singular": str(kind).lower(), **names}
         filled = {"conversion": {"strategy": "None"}, **spec, "names": names}
         metadata = meta.clean(obj.get("metadata"), [], "CustomResourceDefinition")
         return Decoded({**obj, "metadata": metadata, "spec": filled})
@@ -56,19 +54,31 @@ class DefinitionStrategy(Strategy):
         kept = {**without(obj, "status"), "status": _established(obj, since)}
         return next_generation(kept, old, obj["spec"] != old["spec"])
 
+    def prepare_status(self, obj: Object, old: Object) -> Object:
+        """The standing definition, whose status only the server itself knows."""
+        return old
+
     def problems(self, obj: Object, old: Object | None) -> Iterator[FieldError]:
         """What is wrong with the few fields that serving needs."""
         spec = obj["spec"]
         names = spec["names"]
-        for field in ("plural", "kind"):
-            if not names.get(field):
-                yield required(f"spec.names.{field}")
         wanted = f"{names.get('plural')}.{spec.get('group')}"
         name = metadata_of(obj).get("name")
         if name != wanted:
             yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
-        if not spec.get("versions"):
-            yield required("spec.versions")
+        if not spec.get("group"):
+            yield required("spec.group")
+        if spec.get("scope") not in _SCOPES:
+            yield not_supported("spec.scope", spec.get("scope", ""), _SCOPES)
+        storing = [version for version in spec.get("versions") or () if version.get("storage")]
+        if len(storing) != 1:
+            problem = "must have exactly one version marked as storage version"
+            yield invalid("spec.versions", spec.get("versions"), problem)
+        for field in ("plural", "singular", "kind", "listKind"):
+            if not names.get(field):
+                yield required(f"spec.names.{field}")
+        if not storing:
+            yield invalid("status.storedVersions", None, "must have at least one stored version")
 
 
 def _established(obj: Object, since: str) -> Object:

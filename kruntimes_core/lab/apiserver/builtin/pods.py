@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from kruntimes_core.lab.apiserver.builtin.pod_defaults import with_defaults
 from kruntimes_core.lab.apiserver.builtin.typed import TypedStrategy
 from kruntimes_core.lab.apiserver.field_errors import (
     FieldError,
@@ -19,7 +20,10 @@ from kruntimes_core.lab.apiserver.objects import Object, metadata_of, without
 from kruntimes_core.lab.apiserver.strategy import Decoded, next_generation
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
-_ENDED = ("Succeeded", "Failed")
+_ENDINGS = {
+    "Succeeded": {"reason": "Succeeded", "message": "The pod has completed successfully."},
+    "Failed": {"reason": "Failed", "message": "The pod failed."},
+}
 _IMMUTABLE = (
     "pod updates may not change fields other than `spec.containers[*].image`,"
     "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to "
@@ -45,11 +49,11 @@ class PodStrategy(TypedStrategy):
     zero_fields: Object = {"spec": {"containers": None}, "status": {}}  # noqa: RUF012
 
     def decode(self, obj: Object, old: Object | None) -> Decoded:
-        """As every built-in kind, with the pull policy that follows from an image's tag."""
+        """As every built-in kind, with complete containers."""
         decoded = super().decode(obj, old)
         spec = decoded.object["spec"]
         filled = {
-            name: [_with_pull_policy(container) for container in spec[name]]
+            name: [with_defaults(container) for container in spec[name]]
             for name in ("initContainers", "containers")
             if name in spec
         }
@@ -100,9 +104,14 @@ class PodStrategy(TypedStrategy):
         if spec["restartPolicy"] not in _RESTART_POLICIES:
             yield not_supported("spec.restartPolicy", spec["restartPolicy"], _RESTART_POLICIES)
 
+    def row_conditions(self, obj: Object) -> list[Object]:
+        """Whether it has ended, so that kubectl can leave it out."""
+        found = _ENDINGS.get(obj["status"].get("phase", ""))
+        return [] if found is None else [{"type": "Completed", "status": "True", **found}]
+
     def grace_seconds(self, obj: Object, wanted: int | None) -> int:
         """What was asked for, else the Pod's own grace; none for a Pod without a node or one that ended."""
-        if not obj["spec"].get("nodeName") or obj["status"].get("phase") in _ENDED:
+        if not obj["spec"].get("nodeName") or obj["status"].get("phase") in _ENDINGS:
             return 0
         grace: int = obj["spec"].get("terminationGracePeriodSeconds", 0) if wanted is None else wanted
         return grace if grace >= 0 else 1
@@ -112,14 +121,6 @@ def _with_addresses(status: Object) -> Object:
     """With the list of addresses that begins with the one, as older clients write only that."""
     address, listed = status.get("podIP"), status.get("podIPs")
     return {**status, "podIPs": [{"ip": address}]} if address and not listed else status
-
-
-def _with_pull_policy(container: Object) -> Object:
-    if "imagePullPolicy" in container:
-        return container
-    last = container.get("image", "").rpartition("/")[2]
-    tagged = "@" in last or (":" in last and not last.endswith(":latest"))
-    return {**container, "imagePullPolicy": "IfNotPresent" if tagged else "Always"}
 
 
 def _container_problems(container: Object, path: str, seen: set[str]) -> Iterator[FieldError]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from kruntimes_core.lab.apiserver import protobuf
@@ -17,7 +18,8 @@ from kruntimes_core.lab.apiserver.paths import Call
 from kruntimes_core.lab.apiserver.queries import form_of, list_options, number, write_options
 from kruntimes_core.lab.apiserver.recognition import recognised, unreadable
 from kruntimes_core.lab.apiserver.rendering import Form, Renderer
-from kruntimes_core.lab.apiserver.requests import Answer, DeleteOptions, ListOptions, Patch
+from kruntimes_core.lab.apiserver.repeats import repeated_fields
+from kruntimes_core.lab.apiserver.requests import IGNORE, Answer, DeleteOptions, ListOptions, Patch
 from kruntimes_core.lab.apiserver.resources import APPLY, Resource
 from kruntimes_core.lab.apiserver.server import ApiServer
 from kruntimes_core.lab.apiserver.status import (
@@ -106,6 +108,8 @@ def _write(api: ApiServer, call: Call, query: Mapping[str, str], content_type: s
         patch = Patch(content_type, _patch_document(content_type, body, resource))
         return api.patch(resource, place, name, patch, call.subresource, wanted)
     sent = _object(call, content_type, body)
+    if content_type != protobuf.MEDIA_TYPE and wanted.field_validation != IGNORE:
+        wanted = replace(wanted, repeated=repeated_fields(body))
     if call.verb == "create":
         return api.create(resource, place, sent, wanted)
     return api.update(resource, place, name, sent, call.subresource, wanted)

@@ -34,15 +34,19 @@ def _apply(target: Any, operation: dict[str, Any]) -> Any:
         return _remove(target, path)
     if kind in ("move", "copy"):
         source = _path(operation, "from")
-        value = _get(target, source)
+        # A field that is not there is copied as a null.
+        parent = _get(target, source[:-1])
+        value = None if kind == "copy" and isinstance(parent, dict) else _RAISE
+        value = _get(target, source, missing=value)
         return _set(_remove(target, source) if kind == "move" else target, path, value, insert=True)
     raise CannotApply(f"unexpected kind: {kind}")
 
 
 def _path(operation: dict[str, Any], name: str) -> list[str]:
     text = operation.get(name)
-    if not isinstance(text, str) or (text and not text.startswith("/")):
+    if not isinstance(text, str) or (text and "/" not in text):
         raise CannotApply(f"{name} must be a JSON pointer")
+    # What stands before the first slash is not looked at.
     return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:]]
 
 
@@ -71,7 +75,7 @@ def _set(target: Any, path: list[str], value: Any, *, insert: bool) -> Any:
         return value
     part, rest = path[0], path[1:]
     if isinstance(target, dict):
-        if (rest or not insert) and part not in target:
+        if rest and part not in target:
             raise CannotApply(f"missing path: {part}")
         return {**target, part: _set(target.get(part), rest, value, insert=insert) if rest else value}
     if not isinstance(target, list):

@@ -62,6 +62,11 @@ class Rules:
             return True
         return False
 
+    @property
+    def any(self) -> bool:
+        """Whether there are rules at all."""
+        return bool(self._programs)
+
     def broken(self, value: Any, old: Any) -> Iterator[FieldError]:
         """What the rules refuse in an object; old: None for a new one."""
         yield from self._walk(self._root, value, old, "")

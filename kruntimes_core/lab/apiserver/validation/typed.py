@@ -18,6 +18,7 @@ from kruntimes_core.model.times import format_time, parse_time
 
 _GIVEN = {"boolean": "bool", "integer": "number"}
 _GO = {"integer": "int64", "boolean": "bool", "number": "float64", "string": "string"}
+_LIMITS = {"int32": 2**31, "int64": 2**63}
 _LAYOUTS = {
     "date-time": "2006-01-02T15:04:05Z07:00",
     "micro-time": "2006-01-02T15:04:05.000000Z07:00",
@@ -40,6 +41,8 @@ def read_typed(node: Node, value: Any, path: str, unknown: list[str], struct: st
             read_typed(node.items, item, index(path, place), unknown, struct)
             for place, item in enumerate(items)
         ]
+    if node.format in _LIMITS and not -_LIMITS[node.format] <= value < _LIMITS[node.format]:
+        raise Misshapen(_wrong_type(node, f"number {value}", path, struct))
     if node.format in _LAYOUTS:
         return _time(value, node.format)
     return value

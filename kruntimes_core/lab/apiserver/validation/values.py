@@ -89,10 +89,10 @@ class Checker:
             return
         self._type(path, ",".join(sorted(node.types)), given)
         if node.types == _INT_OR_STRING:
-            # Such a node has `anyOf` beside its two types, which fails too, and first for an integer.
-            self._type(path, "integer", given)
+            # Such a node has `anyOf` beside its two types, which fails too, and then its first schema.
             detail = f"{quote(path)} must validate at least one schema (anyOf)"
             self.errors.append(invalid("", "", detail))
+            self._type(path, "integer", given)
 
     def _text(self, node: Node, value: str, path: str) -> None:
         body = self._in_body(path)

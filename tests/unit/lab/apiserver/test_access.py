@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from embedded.bodies import run_body
 from embedded.http import PODS, RUNS, Reply, play, serving
-
 from kruntimes_core.lab.apiserver.access import Access, PolicyRule
 from kruntimes_core.lab.apiserver.faults.scope import Scope
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from embedded.api import Site, causes, new_api, refusal
 from embedded.bodies import Object, event_body, lease_body, namespace_body, pod_body, run_body
-
 from kruntimes_core.lab.apiserver.objects import version_of
 from kruntimes_core.lab.apiserver.protobuf import read_namespace
 from kruntimes_core.lab.apiserver.requests import Patch, WriteOptions

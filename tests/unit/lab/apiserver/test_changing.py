@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+
 from embedded.api import Site, causes, new_api, refusal
 from embedded.bodies import Object, condition_body, run_body
-
 from kruntimes_core.lab.apiserver.requests import Patch, WriteOptions
 from kruntimes_core.lab.apiserver.resources import APPLY, JSON_PATCH, MERGE, STRATEGIC
 
@@ -188,7 +188,7 @@ def test_a_json_patch_is_applied_in_order(runs: Site) -> None:
     [
         {"op": "test", "path": "/spec/runtime", "value": "js"},
         {"op": "remove", "path": "/spec/nothing"},
-        {"op": "replace", "path": "/spec/nothing", "value": 1},
+        {"op": "replace", "path": "/spec/nothing/below", "value": 1},
         {"op": "add", "path": "/nothing/below", "value": 1},
         {"op": "jump", "path": "/spec"},
     ],

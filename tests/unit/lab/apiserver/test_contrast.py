@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
-from embedded.api import Site, causes, new_api, refusal
-from embedded.bodies import Object
 
 from contrast import CREATIONS, OTHER_CREATIONS, STATUS_WRITES, UPDATES, Create, Update, Write
 from contrast.cases import REMOVED, at_path, named, run_spec
+from embedded.api import Site, causes, new_api, refusal
+from embedded.bodies import Object
 from realcluster.client import RUNS, WORKSPACES, Resource
 
 ALL_CREATIONS = [*CREATIONS, *OTHER_CREATIONS]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from embedded.api import Clock, Site, causes, new_api, refusal
 from embedded.bodies import run_body
-
 from kruntimes_core.lab.apiserver.requests import WriteOptions
 
 

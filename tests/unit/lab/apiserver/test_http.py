@@ -7,10 +7,10 @@ from typing import Any
 
 import aiohttp
 import pytest
+
 from embedded.api import Clock, new_api
 from embedded.bodies import condition_body, event_body, lease_body, pod_body, run_body
 from embedded.http import PODS, RUNS, TABLE, Serving, play, serving
-
 from kruntimes_core.lab.apiserver.http.embedded import EmbeddedServer
 
 METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
@@ -389,8 +389,8 @@ def test_discovery() -> None:
             groups = [group["name"] for group in (await site.client.get("/apis")).body["groups"]]
             assert groups == [
                 "events.k8s.io",
-                "coordination.k8s.io",
                 "apiextensions.k8s.io",
+                "coordination.k8s.io",
                 "kruntimes.io",
             ]
             group = (await site.client.get("/apis/kruntimes.io")).body

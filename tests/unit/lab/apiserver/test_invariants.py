@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+
 from embedded.api import Site, new_api
 from embedded.bodies import Object, pod_body, run_body
-
 from kruntimes_core.lab.apiserver.faults.invariants import Invariants
 
 

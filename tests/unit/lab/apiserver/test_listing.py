@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from embedded.api import Site, causes, new_api, refusal
 from embedded.bodies import namespace_body, run_body
-
 from kruntimes_core.lab.apiserver.lists import Page, read_token, write_token
 from kruntimes_core.lab.apiserver.requests import ListOptions
 

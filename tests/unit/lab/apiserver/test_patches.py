@@ -78,6 +78,9 @@ def test_the_examples_of_rfc_7386(target: Any, patch: Any, after: Any) -> None:
         ([{"op": "copy", "from": "/a", "path": "/b"}], {"a": [1, 2], "b": [1, 2]}),
         ([{"op": "add", "path": "/x~1y~0z", "value": 1}], {"a": [1, 2], "x/y~z": 1}),
         ([{"op": "test", "path": "/nothing", "value": None}], {"a": [1, 2]}),
+        ([{"op": "replace", "path": "/b", "value": 1}], {"a": [1, 2], "b": 1}),
+        ([{"op": "copy", "from": "/nothing", "path": "/b"}], {"a": [1, 2], "b": None}),
+        ([{"op": "add", "path": "anything/b", "value": 1}], {"a": [1, 2], "b": 1}),
     ],
 )
 def test_operations(operations: list[Any], after: Any) -> None:
@@ -96,7 +99,7 @@ def test_operations(operations: list[Any], after: Any) -> None:
         {"op": "add", "path": "/b"},
         {"op": "add", "value": 9},
         {"op": "replace", "path": "/a/2", "value": 9},
-        {"op": "replace", "path": "/b", "value": 9},
+        {"op": "replace", "path": "/b/c", "value": 9},
         {"op": "remove", "path": "/a/2"},
         {"op": "remove", "path": ""},
         {"op": "remove", "path": "/a/0/x"},

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+
 from embedded.api import Site, new_api, refusal
 from embedded.bodies import pod_body
-
 from kruntimes_core.lab.apiserver.selectors.fields import METADATA, FieldSelector
 from kruntimes_core.lab.apiserver.selectors.labels import LabelSelector
 

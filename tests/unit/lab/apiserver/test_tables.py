@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+
 from embedded.api import NOW
 from embedded.bodies import Object, pod_body
-
 from kruntimes_core.lab.apiserver.ages import age, duration
 from kruntimes_core.lab.apiserver.builtin.columns import EVENT, POD
 from kruntimes_core.lab.apiserver.columns import Column, custom_columns

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+
 from embedded.api import Site, causes, new_api, refusal, told
 from embedded.bodies import namespace_body, pod_body, run_body
-
 from kruntimes_core.lab.apiserver.requests import ListOptions
 
 

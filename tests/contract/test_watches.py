@@ -1,0 +1,190 @@
+"""Watches: what they begin with, what they tell, and how they end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contract import Site, contract
+from contract.site import METADATA, TABLE
+from embedded.bodies import pod_body, run_body
+from realcluster.client import PODS, RUNS
+
+FAR = 10**12
+
+
+@contract
+def test_a_watch_goes_on_from_a_version(site: Site) -> None:
+    version = site.made(RUNS, run_body("before"))["metadata"]["resourceVersion"]
+    site.made(RUNS, run_body())
+    site.status_of("r1", {"phase": "Running"})
+    site.patch(RUNS, "r1", {"metadata": {"labels": {"a": "b"}}})
+    site.gone(RUNS, "r1")
+    told = site.watched(RUNS, 4, resourceVersion=version)
+    assert told == [("ADDED", "r1"), ("MODIFIED", "r1"), ("MODIFIED", "r1"), ("DELETED", "r1")]
+
+
+@contract
+def test_a_watch_tells_what_happens(site: Site) -> None:
+    with site.watching(RUNS, resourceVersion=site.list(RUNS).version) as watch:
+        site.made(RUNS, run_body())
+        assert watch.take(1) == [("ADDED", "r1")]
+        site.patch(RUNS, "r1", {"spec": {"cancelRequested": True}})
+        assert watch.take(1) == [("MODIFIED", "r1")]
+        site.patch(RUNS, "r1", {"spec": {"cancelRequested": True}})
+        site.gone(RUNS, "r1")
+        assert watch.take(1) == [("DELETED", "r1")]
+
+
+@contract
+def test_a_watch_without_a_version_begins_with_what_is_there(site: Site) -> None:
+    site.made(RUNS, run_body("a"))
+    site.made(RUNS, run_body("b"))
+    assert sorted(site.watched(RUNS, 2)) == [("ADDED", "a"), ("ADDED", "b")]
+    assert sorted(site.watched(RUNS, 2, resourceVersion="0")) == [("ADDED", "a"), ("ADDED", "b")]
+
+
+@contract
+def test_objects_come_into_a_selection_and_leave_it(site: Site) -> None:
+    version = site.made(RUNS, run_body())["metadata"]["resourceVersion"]
+    for value in ("in", "in", "out", "in"):
+        site.patch(RUNS, "r1", {"metadata": {"labels": {"is": value, "was": value}}})
+        site.patch(RUNS, "r1", {"metadata": {"annotations": {"seen": value}}})
+    site.gone(RUNS, "r1")
+    told = site.watched(RUNS, 6, resourceVersion=version, labelSelector="is=in")
+    kinds = [kind for kind, _ in told]
+    assert kinds == ["ADDED", "MODIFIED", "DELETED", "ADDED", "MODIFIED", "DELETED"]
+
+
+@contract
+def test_a_selection_by_fields_is_left_too(site: Site) -> None:
+    version = site.made(PODS, pod_body())["metadata"]["resourceVersion"]
+    for phase in ("Running", "Failed", "Running"):
+        site.patch(PODS, "py-0", {"status": {"phase": phase}}, "status")
+    told = site.watched(PODS, 3, resourceVersion=version, fieldSelector="status.phase=Running")
+    assert [kind for kind, _ in told] == ["ADDED", "DELETED", "ADDED"]
+    other = run_body("other")
+    site.made(RUNS, other)
+    site.made(RUNS, run_body())
+    assert site.watched(RUNS, 1, resourceVersion=version, fieldSelector="metadata.name=r1") == [
+        ("ADDED", "r1")
+    ]
+
+
+@contract
+def test_a_deletion_in_two_steps_is_told_in_two(site: Site) -> None:
+    version = site.made(RUNS, run_body(finalizers=["example.com/a"]))["metadata"]["resourceVersion"]
+    site.delete(RUNS, "r1")
+    site.patch(RUNS, "r1", {"metadata": {"finalizers": None}})
+    told = site.watched(RUNS, 2, resourceVersion=version)
+    assert told == [("MODIFIED", "r1"), ("DELETED", "r1")]
+
+
+@contract
+def test_deletions_of_pods_are_told(site: Site) -> None:
+    version = site.made(PODS, pod_body("a"))["metadata"]["resourceVersion"]
+    site.delete(PODS, "a")
+    site.made(PODS, pod_body("b", spec={"nodeName": "node-1"}))
+    site.delete(PODS, "b")
+    site.gone(PODS, "b")
+    site.made(PODS, pod_body("c"))
+    with site.watching(PODS, resourceVersion=version) as watch:
+        while watch.next()["object"]["metadata"]["name"] != "c":
+            pass
+
+
+@contract
+def test_a_watch_ends_in_time(site: Site) -> None:
+    version = site.made(RUNS, run_body())["metadata"]["resourceVersion"]
+    with site.watching(RUNS, resourceVersion=version, timeoutSeconds=1) as watch:
+        assert watch.rest() == []
+
+
+@contract
+def test_bookmarks(site: Site) -> None:
+    # The real server tells its first bookmark after something happened.
+    version = site.made(RUNS, run_body())["metadata"]["resourceVersion"]
+    query: dict[str, Any] = {"resourceVersion": version, "allowWatchBookmarks": "true", "timeoutSeconds": 4}
+    with site.watching(RUNS, **query) as watch:
+        site.made(RUNS, run_body("r2"))
+        assert [kind for kind, _ in watch.take(2)] == ["ADDED", "BOOKMARK"]
+
+
+@contract
+def test_bookmarks_of_pods_as_rows(site: Site) -> None:
+    version = site.made(PODS, pod_body())["metadata"]["resourceVersion"]
+    query: dict[str, Any] = {"resourceVersion": version, "allowWatchBookmarks": "true", "timeoutSeconds": 4}
+    with site.watching(PODS, **query) as watch, site.watching(PODS, TABLE, **query) as rows:
+        site.made(PODS, pod_body("b"))
+        assert [kind for kind, _ in watch.take(2)] == ["ADDED", "BOOKMARK"]
+        assert [kind for kind, _ in rows.take(2)] == ["ADDED", "BOOKMARK"]
+
+
+@contract
+def test_bookmarks_of_runs_in_other_forms(site: Site) -> None:
+    version = site.made(RUNS, run_body())["metadata"]["resourceVersion"]
+    query: dict[str, Any] = {"resourceVersion": version, "allowWatchBookmarks": "true", "timeoutSeconds": 4}
+    with site.watching(RUNS, METADATA, **query) as bare, site.watching(RUNS, TABLE, **query) as rows:
+        site.made(RUNS, run_body("r2"))
+        assert [kind for kind, _ in bare.take(2)] == ["ADDED", "BOOKMARK"]
+        assert [kind for kind, _ in rows.take(2)] == ["ADDED", "BOOKMARK"]
+
+
+@contract
+def test_a_list_by_watch(site: Site) -> None:
+    site.made(RUNS, run_body("a"))
+    site.made(RUNS, run_body("b"))
+    query: dict[str, Any] = {
+        "sendInitialEvents": "true",
+        "resourceVersionMatch": "NotOlderThan",
+        "allowWatchBookmarks": "true",
+        "resourceVersion": site.list(RUNS).version,
+    }
+    with site.watching(RUNS, **query) as watch:
+        assert sorted(watch.take(2)) == [("ADDED", "a"), ("ADDED", "b")]
+        mark = watch.next()
+    assert mark["type"] == "BOOKMARK"
+    assert mark["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+
+
+@contract
+def test_a_version_that_is_too_old(site: Site) -> None:
+    site.made(RUNS, run_body())
+    with site.watching(RUNS, resourceVersion="1", timeoutSeconds=1) as watch:
+        watch.rest()
+
+
+@contract
+def test_watches_in_other_forms(site: Site) -> None:
+    version = site.made(RUNS, run_body("r0"))["metadata"]["resourceVersion"]
+    site.made(RUNS, run_body())
+    site.gone(RUNS, "r1")
+    for accept in (TABLE, METADATA):
+        with site.watching(RUNS, accept, resourceVersion=version) as watch:
+            assert [watch.next()["type"], watch.next()["type"]] == ["ADDED", "DELETED"]
+
+
+@contract
+def test_watches_that_are_refused(site: Site) -> None:
+    for query in (
+        {"resourceVersion": "now"},
+        {"labelSelector": "a in b"},
+        {"fieldSelector": "spec.runtime=py"},
+        {"continue": "x"},
+        {"resourceVersionMatch": "Exact"},
+        {"resourceVersionMatch": "NotOlderThan"},
+        {"sendInitialEvents": "true"},
+        {"sendInitialEvents": "true", "resourceVersionMatch": "Exact"},
+        {"timeoutSeconds": "long"},
+    ):
+        refused = site.list(RUNS, watch="true", **query)
+        assert refused.status >= 400, query
+
+
+@contract
+def test_a_watch_of_one_object_by_its_old_path(site: Site) -> None:
+    site.made(RUNS, run_body("other"))
+    site.made(RUNS, run_body())
+    path = RUNS.path(None).replace("/runs", f"/watch/namespaces/{site.namespace}/runs/r1")
+    site.send("GET", path, timeoutSeconds=1)
+    by_name = site.send("GET", site.path(RUNS, "r1"), watch="true", timeoutSeconds=1)
+    assert by_name.status == 200
