@@ -165,14 +165,17 @@ def _read_patched(
     resource: Resource, patch: Patch, patched: Object, shown: Object, options: WriteOptions
 ) -> Decoded:
     _check_patched_type(resource, patched)
-    quoted = printed(patch.document) if patch.media_type == STRATEGIC else marshal(patched)
     try:
         decoded = resource.strategy.decode(patched, shown)
     except meta.Misshapen as problem:
-        raise _bad_patch(quoted, str(problem)) from problem
+        raise _bad_patch(_quoted(patch, patched), str(problem)) from problem
     if decoded.unknown and options.field_validation == STRICT:
-        raise _bad_patch(quoted, _strictly(decoded, options))
+        raise _bad_patch(_quoted(patch, patched), _strictly(decoded, options))
     return decoded
+
+
+def _quoted(patch: Patch, patched: Object) -> str:
+    return printed(patch.document) if patch.media_type == STRATEGIC else marshal(patched)
 
 
 def _check_patched_type(resource: Resource, patched: Object) -> None:
