@@ -9,9 +9,8 @@ from faultproxy.proxy import FaultProxy
 from faultproxy.requests import Match
 from realcluster.hosts import Start
 from realcluster.ledger import Statuses
-from realcluster.workload import Workload, in_phase, placed, saying
+from realcluster.workload import BASE_TEXT, Workload, in_phase, placed, saying
 
-BASE_TEXT = 'waiting for available runtime pods for runtime "py"'
 BIND = Match("patch", "runs", "r1")
 READ = Match("get", "runs", "r1")
 APPLIED = {

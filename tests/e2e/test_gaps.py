@@ -8,9 +8,8 @@ from faultproxy.faults import Fault, refusal
 from faultproxy.proxy import FaultProxy
 from faultproxy.requests import Match
 from realcluster.hosts import Start
-from realcluster.workload import Workload, in_phase, placed, saying
+from realcluster.workload import BASE_TEXT, Workload, in_phase, placed, saying
 
-BASE_TEXT = 'waiting for available runtime pods for runtime "py"'
 OFFERED = "b2ZmZXJlZA"
 """A token that goes on at another version, as the server offers it with a 410."""
 EXPIRED = {

@@ -88,6 +88,7 @@ def test_rights_that_are_taken_are_named_and_given_again_without_a_restart(
     assert scheduler.get("probes", "/healthz")[0] == 200
     work.pod("py-0")
     work.run("r")
+    assert work.phases() == {"r": ""}
     change_rules(cluster, account, RULES)
     work.wait_for("r", placed, seconds=15)
     assert scheduler.get("probes", "/readyz") == (200, "ok\n")

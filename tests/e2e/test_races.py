@@ -13,9 +13,8 @@ from kruntimes_core.testing.objects import condition_object
 from realcluster.client import RUNS, Object
 from realcluster.hosts import Start
 from realcluster.scheduler import Scheduler
-from realcluster.workload import Workload, condition, now_text, placed, saying
+from realcluster.workload import BASE_TEXT, Workload, condition, now_text, placed, saying
 
-BASE_TEXT = 'waiting for available runtime pods for runtime "py"'
 IN_FLIGHT = 32
 """How many writes the scheduler has in flight at most."""
 LARGEST_PATCH = 16 * 1024

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from realcluster.hosts import Start
-from realcluster.workload import Workload, condition, in_phase, saying
+from realcluster.workload import BASE_TEXT, Workload, condition, in_phase, saying
 
 RUNS, PODS, SLOTS = 1_000, 20, 25
-BASE_TEXT = 'waiting for available runtime pods for runtime "py"'
 INVALID, CANCELLED, GPU = 20, 20, 20
 """How many Runs fail, are cancelled, and wait for a Pod with a gpu, which comes last."""
 

@@ -13,7 +13,8 @@ import pytest
 
 from realcluster.access import Rule
 from realcluster.fixtures import ServiceAccounts
-from realcluster.scheduler import RULES, Scheduler, kubeconfig_of, running_scheduler
+from realcluster.kubeconfigs import kubeconfig_of
+from realcluster.scheduler import RULES, Scheduler, running_scheduler
 from realcluster.servers import Cluster
 from realcluster.workload import Workload, placed
 

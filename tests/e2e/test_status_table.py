@@ -11,11 +11,10 @@ import pytest
 from kruntimes_core.testing.objects import affinity_object, condition_object, term_object
 from realcluster.client import RUNS
 from realcluster.places import place, work
-from realcluster.workload import Workload, condition, now_text, placed, saying
+from realcluster.workload import BASE_TEXT, Workload, condition, now_text, placed, saying
 
 __all__ = ["place", "work"]
 
-BASE_TEXT = 'waiting for available runtime pods for runtime "py"'
 AFFINITY_TEXT = "waiting for a runtime pod that satisfies required run affinity"
 ANTI_TEXT = "waiting for a runtime pod without the runs that required run anti-affinity excludes"
 MISSING_TEXT = "waiting for its persistent workspace to be created"
@@ -91,14 +90,23 @@ def test_what_cannot_be_met_now_waits_with_a_reason_and_is_woken_by_the_change(
     assert [status.get("message") for status in work.ledger.history("r")] == [None, text, None]
 
 
-def test_required_anti_affinity_waits_with_its_own_reason(work: Workload) -> None:
+def test_a_reason_is_written_once_when_it_becomes_another(work: Workload) -> None:
     work.pod("py-0", runs=2)
     work.run("x", labels={"app": "a"})
     work.wait_for("x", placed)
+    work.beat("py-0", ready=False)
     work.run("r", affinity=WITHOUT_A)
+    work.wait_for("r", saying(BASE_TEXT))
+    work.beat("py-0")
     work.wait_for("r", saying(ANTI_TEXT))
     work.end(["x"])
     assert work.wait_for("r", placed, seconds=10)["assignedPod"] == "py-0"
+    assert [status.get("message") for status in work.ledger.history("r")] == [
+        None,
+        BASE_TEXT,
+        ANTI_TEXT,
+        None,
+    ]
 
 
 def test_a_workspace_is_waited_for_state_by_state(work: Workload) -> None:
@@ -179,42 +187,6 @@ def test_a_pod_that_turns_unhealthy_after_the_bind_is_the_platforms_affair(work:
     work.end(["other"])
     work.write("r", phase="Pending", attempt=2, assignedPod=None, assignedPodUID=None)
     assert work.wait_for("r", placed)["assignedPodUID"] == new
-
-
-@pytest.mark.parametrize("spec", [{}, {"resources": {"requests": {"gpu": "-1"}}}], ids=["valid", "invalid"])
-def test_a_run_that_is_cancelled_from_the_beginning_ends_as_cancelled(
-    work: Workload, spec: dict[str, Any]
-) -> None:
-    work.pod("py-0")
-    work.run("r", cancelRequested=True, **spec)
-    ended = work.wait_for("r", lambda now: now.get("phase") == "Cancelled")
-    assert "assignedPod" not in ended
-    assert ended["completionTime"]
-    for kind in ("Running", "Completed"):
-        assert (condition(ended, kind)["status"], condition(ended, kind)["reason"]) == ("False", "Cancelled")
-
-
-def test_a_run_is_cancelled_during_its_retry_delay(work: Workload) -> None:
-    work.pod("py-0")
-    work.run("r", resources={"requests": {"gpu": 1}}, retryPolicy={"maxAttempts": 3, "backoff": "60s"})
-    work.wait_for("r", saying(BASE_TEXT))
-    lost = {**condition_object("Running", False), "lastTransitionTime": now_text()}
-    work.write("r", phase="Pending", attempt=2, conditions=[lost])
-    work.cancel("r")
-    ended = work.wait_for("r", lambda now: now.get("phase") == "Cancelled", seconds=10)
-    assert condition(ended, "Completed")["reason"] == "Cancelled"
-    assert condition(ended, "Running")["lastTransitionTime"] == lost["lastTransitionTime"]
-
-
-def test_a_cancellation_after_the_bind_is_left_to_others(work: Workload) -> None:
-    work.pod("py-0", runs=1)
-    work.run("r")
-    work.wait_for("r", placed)
-    work.cancel("r")
-    version = work.get("r")["metadata"]["resourceVersion"]
-    work.run("other")
-    work.wait_for("other", saying(BASE_TEXT))
-    assert work.get("r")["metadata"]["resourceVersion"] == version
 
 
 def test_a_run_that_is_being_deleted_is_left_alone(work: Workload) -> None:

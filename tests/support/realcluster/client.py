@@ -6,15 +6,15 @@ It is not the scheduler's driver on purpose: what is tested is not what tests wi
 from __future__ import annotations
 
 import json
-import socket
 import ssl
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
+
+from realcluster.following import Following
 
 Object = dict[str, Any]
 Query = Mapping[str, str | int]
@@ -56,28 +56,6 @@ PODS = Resource("", "v1", "pods")
 NAMESPACES = Resource("", "v1", "namespaces")
 SERVICE_ACCOUNTS = Resource("", "v1", "serviceaccounts")
 CRDS = Resource("apiextensions.k8s.io", "v1", "customresourcedefinitions")
-
-
-class Following:
-    """An open watch: read by one thread, closed by any."""
-
-    def __init__(self, connection: HTTPConnection, response: HTTPResponse) -> None:
-        self._connection = connection
-        self._response = response
-
-    def __iter__(self) -> Iterator[Object]:
-        """The events, until the server or `close` ends it."""
-        # A socket that another thread shut down ends in one of several ways.
-        with suppress(OSError, ValueError, HTTPException):
-            while line := self._response.readline():
-                yield json.loads(line)
-        self._connection.close()
-
-    def close(self) -> None:
-        """End it; whoever reads it sees its end."""
-        with suppress(OSError):
-            if self._connection.sock is not None:
-                self._connection.sock.shutdown(socket.SHUT_RDWR)
 
 
 class Client:
@@ -140,9 +118,9 @@ class Client:
         A refused watch gives its Status as one event of type `REFUSED`.
         """
         asked = {"watch": "true", "timeoutSeconds": seconds, **query}
-        connection = self._connection()
+        connection = self.connection()
         try:
-            response = self._send(connection, "GET", f"{resource.path(namespace)}?{urlencode(asked)}")
+            response = self.send(connection, "GET", f"{resource.path(namespace)}?{urlencode(asked)}")
             if response.status != 200:
                 yield {"type": "REFUSED", "object": json.loads(response.read())}
                 return
@@ -154,14 +132,10 @@ class Client:
     def follow(self, resource: Resource, namespace: str, version: str, seconds: int) -> Following:
         """Watch from a version until the watch is closed, or `seconds` have passed."""
         query = {"watch": "true", "timeoutSeconds": seconds, "resourceVersion": version}
-        connection = self._connection(seconds)
-        response = self._send(connection, "GET", f"{resource.path(namespace)}?{urlencode(query)}")
+        connection = self.connection(seconds)
+        response = self.send(connection, "GET", f"{resource.path(namespace)}?{urlencode(query)}")
         assert response.status == 200, response.read()
         return Following(connection, response)
-
-    def kept(self) -> KeptClient:
-        """The same, on one connection for all requests: for one thread, and to be closed."""
-        return KeptClient(self)
 
     def request(
         self,
@@ -173,14 +147,14 @@ class Client:
         query: Query | None = None,
     ) -> Answer:
         """Send any request; `body` is sent as JSON. An answer that is no JSON comes as `text`."""
-        connection = self._connection()
+        connection = self.connection()
         try:
             target = f"{path}?{urlencode(query)}" if query else path
-            return _answer(self._send(connection, method, target, body, content_type))
+            return answer_of(self.send(connection, method, target, body, content_type))
         finally:
             connection.close()
 
-    def _connection(self, timeout_seconds: float | None = None) -> HTTPConnection:
+    def connection(self, timeout_seconds: float | None = None) -> HTTPConnection:
         place = urlsplit(self.url)
         assert place.hostname is not None
         limit = timeout_seconds or self._timeout_seconds
@@ -188,7 +162,7 @@ class Client:
             return HTTPConnection(place.hostname, place.port, timeout=limit)
         return HTTPSConnection(place.hostname, place.port, timeout=limit, context=self._tls)
 
-    def _send(
+    def send(
         self,
         connection: HTTPConnection,
         method: str,
@@ -201,32 +175,7 @@ class Client:
         return connection.getresponse()
 
 
-class KeptClient(Client):
-    """A client that sends one request after the other on one connection."""
-
-    def __init__(self, client: Client) -> None:
-        self.__dict__.update(client.__dict__)
-        self._kept = self._connection()
-
-    def request(
-        self,
-        method: str,
-        path: str,
-        body: object = None,
-        *,
-        content_type: str = "application/json",
-        query: Query | None = None,
-    ) -> Answer:
-        """See `Client.request`."""
-        target = f"{path}?{urlencode(query)}" if query else path
-        return _answer(self._send(self._kept, method, target, body, content_type))
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._kept.close()
-
-
-def _answer(response: HTTPResponse) -> Answer:
+def answer_of(response: HTTPResponse) -> Answer:
     text = response.read()
     is_json = response.headers.get_content_type() == "application/json"
     return Answer(response.status, json.loads(text) if is_json else {"text": text.decode()})

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from realcluster.client import PODS, RUNS, Client, Following, Object, Resource
+from realcluster.client import PODS, RUNS, Client, Object, Resource
+from realcluster.following import Following
 from realcluster.invariants import Event, Invariants
 
 Statuses = Mapping[str, Mapping[str, Any]]

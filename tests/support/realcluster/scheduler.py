@@ -14,8 +14,10 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.error import HTTPError
+
+from realcluster.kubeconfigs import Reachable, kubeconfig_of
 
 COMMAND = str(Path(sys.executable).with_name("kruntimes"))
 """The console script, as it was installed beside this interpreter."""
@@ -108,6 +110,10 @@ class Scheduler:
         _, text = self.get("metrics", "/metrics")
         return sum(not line.startswith("#") for line in text.splitlines())
 
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        self._process.send_signal(number)
+
     def stop(self) -> int:
         """Ask it to stop, and give its exit code."""
         self._process.send_signal(signal.SIGTERM)
@@ -149,39 +155,6 @@ def _parsed(line: str) -> dict[str, Any]:
     except ValueError:
         return {"message": line.rstrip()}
     return parsed
-
-
-class Reachable(Protocol):
-    """An API server: a `Cluster`, or another one."""
-
-    @property
-    def url(self) -> str:
-        """Its base URL."""
-
-    @property
-    def ca_file(self) -> Path | None:
-        """Who signed its certificate; None for plain HTTP."""
-
-
-def kubeconfig_of(cluster: Reachable, token: str, folder: Path) -> Path:
-    """A kubeconfig for the bearer of a token."""
-    path = folder / "kubeconfig"
-    authority = {"server": cluster.url}
-    if cluster.ca_file is not None:
-        authority["certificate-authority"] = str(cluster.ca_file)
-    path.write_text(
-        json.dumps(
-            {
-                "apiVersion": "v1",
-                "kind": "Config",
-                "current-context": "test",
-                "clusters": [{"name": "test", "cluster": authority}],
-                "users": [{"name": "test", "user": {"token": token}}],
-                "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
-            }
-        )
-    )
-    return path
 
 
 @contextmanager

@@ -8,7 +8,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from realcluster.client import PODS, RUNS, WORKSPACES, Client, Object, Resource
+from realcluster.kept import KeptClient
 from realcluster.ledger import Ledger, Statuses, ledger_of
+
+BASE_TEXT = 'waiting for available runtime pods for runtime "py"'
+"""What a Run of Runtime py waits for as long as no Pod can take it (API contract)."""
 
 _KINDS = {RUNS: "Run", PODS: "Pod", WORKSPACES: "PersistentWorkspace"}
 
@@ -139,7 +143,7 @@ def workload_in(client: Client, namespace: str) -> Iterator[Workload]:
 
     client: a connection of it is kept, so all requests are for one thread.
     """
-    with ledger_of(client, namespace) as ledger, closing(client.kept()) as kept:
+    with ledger_of(client, namespace) as ledger, closing(KeptClient(client)) as kept:
         yield Workload(kept, namespace, ledger)
 
 
