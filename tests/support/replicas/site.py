@@ -146,7 +146,7 @@ class Site(World):
 
     def leaders(self) -> list[str]:
         """Who leads now, as each knows itself."""
-        return [one.identity for one in self.replicas if one.leading and not one.wire.dead]
+        return [one.identity for one in self.replicas if one.leading and not one.running.done()]
 
     def check(self) -> None:
         """Nothing oversold, nothing bound twice, and the binds of two terms never mixed."""

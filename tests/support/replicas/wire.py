@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from memoryapi.server import Target, target
@@ -14,6 +15,7 @@ from kruntimes_core.cluster.transport.protocol import (
     MaybeSentError,
     NotSentError,
     Response,
+    StreamRefusedError,
     Transport,
 )
 from kruntimes_core.model.times import parse_duration
@@ -57,6 +59,8 @@ class Wire:
         """How long the network keeps a request: the server's own limit begins after that."""
         self.slow_seconds: Callable[[Target], float] = lambda what: 0.0
         """How long the server takes: it gives up at the limit that the request names."""
+        self.cut = False
+        """Streams break at their next word."""
         self.dead = False
         """Nothing comes or goes any more."""
         self._name = name
@@ -88,9 +92,15 @@ class Wire:
 
     async def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
         """See `Transport`."""
-        async for chunk in self._server.stream(call):
-            await self._while_dead()
-            yield chunk
+        answer = await _struck(self.after, call)
+        if answer is not None:
+            raise StreamRefusedError(answer)
+        async with aclosing(self._server.stream(call)) as chunks:
+            async for chunk in chunks:
+                await self._while_dead()
+                if self.cut:
+                    raise MaybeSentError("the connection broke")
+                yield chunk
 
     async def close(self) -> None:
         """See `Transport`."""

@@ -1,0 +1,147 @@
+"""F5: a new leader decides by what is true now, not by what its caches knew."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from memoryapi.server import status, target
+from replicas.site import Replica, Site, play
+
+from kruntimes_core.cluster.transport.protocol import Call, Response
+from kruntimes_core.framework.configuration import Profiles
+
+
+def late(site: Site, replica: Replica, plural: str, seconds: float) -> None:
+    """Let a replica's lists of a resource take time."""
+
+    async def fault(call: Call) -> Response | None:
+        what = target(call)
+        if (what.verb, what.plural) == ("list", plural):
+            await asyncio.sleep(seconds)
+        return None
+
+    replica.wire.after.append(fault)
+
+
+@pytest.mark.parametrize("plural", ["runs", "pods", "persistentworkspaces"])
+def test_nothing_is_bound_before_everything_is_listed(profiles: Profiles, plural: str) -> None:
+    async def scene(site: Site) -> None:
+        site.pod("py-0", runs=1)
+        site.run("full", pod="py-0", phase="Running")
+        site.run("waits")
+        ours = site.replica("ours")
+        late(site, ours, plural, 5)
+        await site.passes(4.9)
+        assert not ours.leading
+        await site.passes(10)
+        assert ours.host.deciding
+        assert site.pod_of("waits") is None
+        assert site.traffic.binds == []
+
+    play(profiles, scene)
+
+
+def test_what_the_former_leader_bound_last_counts(profiles: Profiles) -> None:
+    """The new leader's watch is 3 s late: it lists anew before it binds."""
+
+    async def scene(site: Site) -> None:
+        site.pod("py-0", runs=1)
+        first, second = await site.pair()
+        site.run("r1")
+        site.run("r2")
+        await site.until(lambda: site.pod_of("r1") == "py-0", 1)
+        site.api.lag_seconds["runs"] = 30.0
+        site.end("r1")
+        await site.passes(20)
+        assert site.pod_of("r2") is None
+        site.api.lag_seconds["runs"] = 0.0
+        await site.passes(20)
+        assert site.pod_of("r2") == "py-0"
+        site.end("r2")
+        await site.passes(1)
+        site.api.lag_seconds["runs"] = 20.0
+        site.run("r3")
+        site.run("r4")
+        await site.passes(20.5)
+        assert site.pod_of("r3") == "py-0"
+        # The standby has not heard of it, and takes over now.
+        entry = second.host.engine.find("team-a", "r3")
+        assert entry is not None
+        assert not entry.observation.active
+        await first.stop()
+        await site.until(lambda: second.host.deciding, 1)
+        await site.passes(30)
+        assert site.pod_of("r4") is None
+
+    play(profiles, scene)
+
+
+def test_decisions_wait_for_lists_that_began_after_the_lease_was_taken(profiles: Profiles) -> None:
+    async def scene(site: Site) -> None:
+        site.pod("py-0", runs=5)
+        first, second = await site.pair()
+        late(site, second, "runs", 5)
+        site.run("r1")
+        await site.passes(1)
+        await first.stop()
+        await site.until(lambda: second.leading, 1)
+        site.run("r2")
+        await site.passes(4.9)
+        assert not second.host.deciding
+        assert second.why_not_ready() == []
+        await site.passes(1)
+        assert site.pod_of("r2") == "py-0"
+        shown = second.host.metrics.exposition().decode()
+        assert "kruntimes_scheduler_catch_up_seconds 5.0" in shown
+
+    play(profiles, scene)
+
+
+@pytest.mark.parametrize("plural", ["runs", "pods"])
+def test_who_cannot_list_is_not_ready_and_leaves_the_lease_to_others(profiles: Profiles, plural: str) -> None:
+    async def scene(site: Site) -> None:
+        site.pod("py-0", runs=5)
+        site.run("r1")
+        blind = site.replica("blind")
+
+        async def forbidden(call: Call) -> Response | None:
+            what = target(call)
+            return status(403, "Forbidden") if (what.verb, what.plural) == ("list", plural) else None
+
+        blind.wire.after.append(forbidden)
+        await site.passes(20)
+        assert not blind.leading
+        assert f"cannot list {plural}" in blind.why_not_ready()[0]
+        assert "the lease is free, and not taken yet" in blind.log
+        other = site.replica("other")
+        await site.until(lambda: other.host.deciding, 5)
+        blind.wire.after.clear()
+        await site.passes(20)
+        assert site.leaders() == ["other"]
+        assert site.pod_of("r1") == "py-0"
+
+    play(profiles, scene)
+
+
+def test_a_leader_that_can_follow_no_more_lets_another_lead(profiles: Profiles) -> None:
+    async def scene(site: Site) -> None:
+        site.pod("py-0", runs=5)
+        first, second = await site.pair()
+
+        async def broken(call: Call) -> Response | None:
+            return status(500, "InternalError") if target(call).verb in ("list", "watch") else None
+
+        first.wire.cut = True
+        first.wire.after.append(broken)
+        await site.passes(60)
+        assert first.leading
+        site.run("r1")
+        await site.until(lambda: second.host.deciding, 90)
+        assert site.leaders() == ["second"]
+        assert "the lease is not renewed any more" in first.log
+        assert all(check.holds for check in first.host.alive())
+        await site.passes(2)
+        assert site.pod_of("r1") == "py-0"
+
+    play(profiles, scene)
