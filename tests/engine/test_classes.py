@@ -41,6 +41,21 @@ def test_changed_pods_are_offered_to_the_classes_in_the_order_of_their_first_run
         assert host.pod_of(expected) == f"py-{number}"
 
 
+def test_runs_that_differ_in_what_only_scores_wait_in_one_class(host: Host) -> None:
+    """A preference makes no Pod feasible, so one answer holds for all of them."""
+    host.pod("py-0", runs=1)
+    host.run("x", pod="py-0")
+    for weight in range(1, 21):
+        preference = affinity_object(preferred=[(weight, term_object({"app": "db"}))])
+        host.run(f"r{weight}", affinity=preference)
+    host.settle()
+    assert host.engine.sizes["classes"] == 1
+    before = host.works["PlanWork"]
+    host.server.change("Pod", "team-a", "py-0", {"metadata": {"annotations": {"edit": "1"}}})
+    host.settle()
+    assert host.works["PlanWork"] == before + 1
+
+
 def test_a_smaller_later_run_may_pass_a_larger_one(host: Host) -> None:
     host.run("large", requests={"runs": "3"})
     host.run("small")

@@ -61,6 +61,7 @@ class PreFilters:
     def __init__(self, profile: Profile, reuse: bool = True) -> None:
         self._profile = profile
         self._own_class = own_class(profile)
+        self._deciding = [not plugin.hooks.keys().isdisjoint(_DECIDING[1:]) for plugin in profile.plugins]
         self._stages = tuple(
             _PreFilter(plugin, plugin.hooks["prefilter"], reuse) if "prefilter" in plugin.hooks else None
             for plugin in profile.plugins
@@ -83,7 +84,9 @@ class PreFilters:
             states.append(answer.state)
             keys.append(answer.key)
             noted.append(answer.reads)
-        class_key = (run.uid, *keys) if self._own_class else tuple(keys)
+        # What only scores cannot make a Pod feasible: Runs that differ in it wait for the same.
+        deciding = tuple([key for key, counts in zip(keys, self._deciding, strict=True) if counts])
+        class_key = (run.uid, *deciding) if self._own_class else deciding
         return Prepared(tuple(states), tuple(keys), class_key, Reads(), inputs.workspace, tuple(noted))
 
 
