@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+
 from embedded.bodies import condition_body, event_body
 from embedded.http import RUNS, Serving, play, serving
-
 from kruntimes_core.lab.apiserver.http.embedded import new_server
 
 RUN = """

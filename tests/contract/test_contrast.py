@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from contract import Site, Stage
+from contract.fixtures import BOTH
 from contract.http import Reply
 from contrast import CREATIONS, OTHER_CREATIONS, STATUS_WRITES, UPDATES, Create, Update, Write
 from contrast.cases import named, run_spec
@@ -15,6 +16,8 @@ from realcluster.client import RUNS, WORKSPACES, Object, Resource
 SPECS = {RUNS: run_spec(), WORKSPACES: {"runtime": "python"}}
 RULES_UNCHECKED = "<nil>"
 """The field of the cause that says: the schema is not met, so the rules were not looked at."""
+# The embedded server alone is held to the table in its own tests, without HTTP.
+pytestmark = pytest.mark.parametrize("stage", [BOTH], indirect=True)
 ALL_CREATIONS = [*CREATIONS, *OTHER_CREATIONS]
 
 

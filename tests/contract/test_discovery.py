@@ -30,9 +30,14 @@ Entry = dict[str, Any]
 
 
 def only(entries: Sequence[Entry], wanted: Sequence[str], key: str = "name") -> list[Entry]:
-    """The wanted entries, in their order, without what nobody reads: a real server offers more kinds."""
+    """The wanted entries, without what nobody reads: a real server offers more kinds.
+
+    The order of groups decides which kind a short name means; that of kinds is no order on a real server.
+    """
     chosen = [entry for entry in entries if entry[key] in wanted]
     assert {entry[key] for entry in chosen} == set(wanted)
+    if wanted != GROUPS:
+        chosen.sort(key=lambda entry: str(entry[key]))
     return [{name: value for name, value in entry.items() if name not in UNUSED} for entry in chosen]
 
 

@@ -144,6 +144,16 @@ def test_a_body_that_is_too_large(site: Site) -> None:
 
 
 @contract
+def test_dry_runs(site: Site) -> None:
+    site.made(RUNS, run_body())
+    site.patch(RUNS, "r1", {"spec": {"cancelRequested": True}}, dryRun="All")
+    site.send("DELETE", site.path(RUNS, "r1"), dryRun="All")
+    assert site.get(RUNS, "r1").body["metadata"]["generation"] == 1
+    site.create(RUNS, run_body("r2"), dryRun="All")
+    assert site.get(RUNS, "r2").status == 404
+
+
+@contract
 def test_health(site: Site) -> None:
     for path in ("/healthz", "/livez", "/readyz"):
         assert site.send("GET", path, accept="*/*").body == "ok"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 from contract import Site, contract
-from contract.site import METADATA, TABLE
-from embedded.bodies import pod_body, run_body
-from realcluster.client import PODS, RUNS
+from contract.site import METADATA, PLAIN, TABLE
+from embedded.bodies import event_body, lease_body, pod_body, run_body
+from realcluster.client import PODS, RUNS, Resource
 
-FAR = 10**12
+LEASES = Resource("coordination.k8s.io", "v1", "leases")
+EVENTS = Resource("events.k8s.io", "v1", "events")
+OLD_EVENTS = Resource("", "v1", "events")
 
 
 @contract
@@ -93,6 +96,20 @@ def test_deletions_of_pods_are_told(site: Site) -> None:
 
 
 @contract
+def test_events_and_leases_are_watched(site: Site) -> None:
+    regarding = {"kind": "Run", "namespace": site.namespace, "name": "r1"}
+    before = site.made(LEASES, lease_body("l0"))["metadata"]["resourceVersion"]
+    lease = site.made(LEASES, lease_body())
+    site.replace(LEASES, {**lease, "spec": {"holderIdentity": "a"}})
+    site.gone(LEASES, "l1")
+    site.made(EVENTS, event_body("e1", regarding=regarding))
+    told = site.watched(LEASES, 3, resourceVersion=before)
+    assert told == [("ADDED", "l1"), ("MODIFIED", "l1"), ("DELETED", "l1")]
+    for resource in (EVENTS, OLD_EVENTS):
+        assert site.watched(resource, 1, resourceVersion=before) == [("ADDED", "e1")]
+
+
+@contract
 def test_a_watch_ends_in_time(site: Site) -> None:
     version = site.made(RUNS, run_body())["metadata"]["resourceVersion"]
     with site.watching(RUNS, resourceVersion=version, timeoutSeconds=1) as watch:
@@ -100,33 +117,20 @@ def test_a_watch_ends_in_time(site: Site) -> None:
 
 
 @contract
-def test_bookmarks(site: Site) -> None:
-    # The real server tells its first bookmark after something happened.
-    version = site.made(RUNS, run_body())["metadata"]["resourceVersion"]
-    query: dict[str, Any] = {"resourceVersion": version, "allowWatchBookmarks": "true", "timeoutSeconds": 4}
-    with site.watching(RUNS, **query) as watch:
-        site.made(RUNS, run_body("r2"))
-        assert [kind for kind, _ in watch.take(2)] == ["ADDED", "BOOKMARK"]
-
-
-@contract
-def test_bookmarks_of_pods_as_rows(site: Site) -> None:
-    version = site.made(PODS, pod_body())["metadata"]["resourceVersion"]
-    query: dict[str, Any] = {"resourceVersion": version, "allowWatchBookmarks": "true", "timeoutSeconds": 4}
-    with site.watching(PODS, **query) as watch, site.watching(PODS, TABLE, **query) as rows:
-        site.made(PODS, pod_body("b"))
-        assert [kind for kind, _ in watch.take(2)] == ["ADDED", "BOOKMARK"]
-        assert [kind for kind, _ in rows.take(2)] == ["ADDED", "BOOKMARK"]
-
-
-@contract
-def test_bookmarks_of_runs_in_other_forms(site: Site) -> None:
-    version = site.made(RUNS, run_body())["metadata"]["resourceVersion"]
-    query: dict[str, Any] = {"resourceVersion": version, "allowWatchBookmarks": "true", "timeoutSeconds": 4}
-    with site.watching(RUNS, METADATA, **query) as bare, site.watching(RUNS, TABLE, **query) as rows:
-        site.made(RUNS, run_body("r2"))
-        assert [kind for kind, _ in bare.take(2)] == ["ADDED", "BOOKMARK"]
-        assert [kind for kind, _ in rows.take(2)] == ["ADDED", "BOOKMARK"]
+def test_bookmarks_in_all_forms(site: Site) -> None:
+    run, pod = site.made(RUNS, run_body("r0")), site.made(PODS, pod_body("p0"))
+    query = {"resourceVersion": pod["metadata"]["resourceVersion"], "allowWatchBookmarks": "true"}
+    forms = [(RUNS, PLAIN), (RUNS, METADATA), (RUNS, TABLE), (PODS, PLAIN), (PODS, METADATA), (PODS, TABLE)]
+    with ExitStack() as open_watches:
+        watches = [
+            open_watches.enter_context(site.watching(resource, accept, timeoutSeconds=3, **query))
+            for resource, accept in forms
+        ]
+        # The real server tells the first bookmark after something happened.
+        site.patch(RUNS, run["metadata"]["name"], {"spec": {"cancelRequested": True}})
+        site.made(PODS, pod_body())
+        for watch in watches:
+            assert [kind for kind, _ in watch.take(2)][1] == "BOOKMARK"
 
 
 @contract

@@ -14,8 +14,9 @@ from contract.stage import EMBEDDED, REAL, Stage
 from kruntimes_core.lab.apiserver.http.embedded import EmbeddedServer, new_server
 from realcluster.servers import Cluster
 
-__all__ = ["embedded", "stage"]
+__all__ = ["BOTH", "embedded", "stage"]
 
+BOTH = pytest.param("both", marks=pytest.mark.real_server)
 _START_SECONDS = 10
 
 
@@ -26,7 +27,7 @@ def embedded() -> Iterator[Endpoint]:
         yield Endpoint(url)
 
 
-@pytest.fixture(params=["alone", pytest.param("both", marks=pytest.mark.real_server)])
+@pytest.fixture(params=["alone", BOTH])
 def stage(request: pytest.FixtureRequest, embedded: Endpoint) -> Stage:
     """Where scripts are played."""
     if request.param == "alone":

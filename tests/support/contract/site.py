@@ -13,6 +13,7 @@ from contract.http import Line, Reply
 from realcluster.client import PATCHES, PODS, RUNS, Object, Resource
 
 Json = Any
+PLAIN = "application/json"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
@@ -61,7 +62,7 @@ class Site:
         body: Json = None,
         *,
         content_type: str = "application/json",
-        accept: str = "application/json",
+        accept: str = PLAIN,
         **query: Any,
     ) -> Reply:
         """Any request; `body` is sent as JSON unless it is bytes. The query's words are given by name."""
@@ -137,9 +138,7 @@ class Site:
             assert reply.status == 200, reply.body
 
     @contextmanager
-    def watching(
-        self, resource: Resource, accept: str = "application/json", **query: Any
-    ) -> Iterator[Watching]:
+    def watching(self, resource: Resource, accept: str = PLAIN, **query: Any) -> Iterator[Watching]:
         """A watch of the collection; 200 is taken for granted."""
         target = f"{self.path(resource)}?{urlencode({'watch': 'true', **query})}"
         events: list[Object] = []
