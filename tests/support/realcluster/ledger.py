@@ -33,7 +33,9 @@ class Ledger:
         self._statuses: dict[str, Mapping[str, Any]] = {}
         self._latest: dict[tuple[str, str], int] = {}
         self._changed = threading.Condition()
-        self._watches = [self._follow(resource) for resource in (RUNS, PODS)]
+        self._closed = False
+        self._watches: dict[str, Following] = {}
+        self._threads = [self._follow(resource) for resource in (RUNS, PODS)]
 
     def wait(self, holds: Callable[[Statuses], bool], seconds: float = 30) -> Statuses:
         """The statuses of the Runs that exist, once something holds of them; fails after `seconds`."""
@@ -84,23 +86,40 @@ class Ledger:
 
     def close(self) -> None:
         """End the watches."""
-        for watch, thread in self._watches:
-            watch.close()
+        with self._changed:
+            self._closed = True
+            for watch in self._watches.values():
+                watch.close()
+        for thread in self._threads:
             thread.join(20)
 
-    def _follow(self, resource: Resource) -> tuple[Following, threading.Thread]:
+    def _follow(self, resource: Resource) -> threading.Thread:
         listed = self._client.list(resource, self._namespace).body
         for item in listed["items"]:
             self._take(resource, {"type": "ADDED", "object": item})
         version = listed["metadata"]["resourceVersion"]
-        watch = self._client.follow(resource, self._namespace, version, _WATCH_SECONDS)
-        thread = threading.Thread(target=self._read, args=(resource, watch))
+        self._open(resource, version)
+        thread = threading.Thread(target=self._read, args=(resource, version))
         thread.start()
-        return watch, thread
+        return thread
 
-    def _read(self, resource: Resource, watch: Following) -> None:
-        for event in watch:
-            self._take(resource, event)
+    def _open(self, resource: Resource, version: str) -> bool:
+        """Watch from a version on; False when the ledger is closed."""
+        with self._changed:
+            if not self._closed:
+                self._watches[resource.plural] = self._client.follow(
+                    resource, self._namespace, version, _WATCH_SECONDS
+                )
+            return not self._closed
+
+    def _read(self, resource: Resource, version: str) -> None:
+        """Take events until the end. A server ends the watch of a reader that is slow: it is opened again."""
+        while True:
+            for event in self._watches[resource.plural]:
+                self._take(resource, event)
+                version = event["object"]["metadata"]["resourceVersion"]
+            if not self._open(resource, version):
+                return
 
     def _take(self, resource: Resource, told: Object) -> None:
         event = Event(resource.plural, told["type"], told["object"], time.monotonic())
