@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from contract import Site, contract
-from embedded.bodies import pod_body, run_body
-from realcluster.client import PODS, RUNS, Object
+from embedded.bodies import lease_body, pod_body, run_body
+from realcluster.client import PODS, RUNS, Object, Resource
+
+LEASES = Resource("coordination.k8s.io", "v1", "leases")
 
 
 def outdated(site: Site) -> Object:
@@ -95,3 +97,21 @@ def test_writes_to_what_is_not_there(site: Site) -> None:
         site.delete(RUNS, "r1"),
     ):
         assert (reply.status, reply.reason) == (404, "NotFound")
+
+
+@contract
+def test_a_put_of_a_lease_that_is_gone(site: Site) -> None:
+    """A PUT may create a Lease, but not in the place of the one that it was read from."""
+    read = site.made(LEASES, lease_body(holderIdentity="a"))
+    assert site.delete(LEASES, "l1").status == 200
+    refused = site.replace(LEASES, read)
+    assert (refused.status, refused.reason) == (409, "Conflict")
+    assert site.replace(LEASES, lease_body(holderIdentity="b")).status == 201
+
+
+@contract
+def test_a_lease_is_released_as_go_electors_do(site: Site) -> None:
+    taken = site.made(LEASES, lease_body(holderIdentity="a", leaseDurationSeconds=15, leaseTransitions=3))
+    freed = {**taken["spec"], "holderIdentity": "", "leaseDurationSeconds": 1}
+    assert site.replace(LEASES, {**taken, "spec": freed}).body["spec"] == freed
+    assert site.replace(LEASES, taken).status == 409

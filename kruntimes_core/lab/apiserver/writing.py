@@ -83,6 +83,8 @@ class Writer:
             if not resource.strategy.creates_on_update or subresource:
                 raise not_found(resource.group, resource.plural, name)
             self._server.check_namespace(resource, namespace, name)
+            gone = {"metadata": {"namespace": namespace, "name": name, "uid": ""}}
+            _check_uid(resource, decoded.object, gone)
             return self._create(resource, namespace, _as_new(decoded), options)
         _check_uid(resource, decoded.object, found.object)
         return self._replace(resource, subresource, found.object, decoded, options)
@@ -219,7 +221,8 @@ def _check_uid(resource: Resource, obj: Object, old: Object) -> None:
     if wanted and wanted != uid:
         metadata = metadata_of(old)
         place = "/".join(filter(None, (metadata.get("namespace"), metadata.get("name"))))
-        key = "/".join(filter(None, ("/registry", resource.group, resource.plural, place)))
+        group = "" if resource.typed else resource.group
+        key = "/".join(filter(None, ("/registry", group, resource.plural, place)))
         why = (
             f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
             f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}"

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from itertools import count
 from typing import Any
 
-from memoryapi.server import MemoryApi, status
+from memoryapi.server import MemoryApi
 
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.leading.leases import LEASE
@@ -57,20 +57,12 @@ class Server:
 
     def __init__(self, runs: MemoryApi, leases: Leases) -> None:
         self._runs = runs
-        self._of = leases
         self._leases = DirectTransport(leases.server)
 
     async def request(self, call: Call) -> Response:
         """See `Transport`."""
-        if "/leases" not in call.path:
-            return await self._runs.request(call)
-        if call.method == "PUT" and not self._lease_exists():
-            # As a real API server answers a PUT that bears the uid of what is gone.
-            return status(409, "Conflict", "Precondition failed: UID in precondition")
-        return await self._leases.request(call)
-
-    def _lease_exists(self) -> bool:
-        return bool(self._of.server.list(self._of.resource))
+        where = self._leases if "/leases" in call.path else self._runs
+        return await where.request(call)
 
     def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
         """See `Transport`."""

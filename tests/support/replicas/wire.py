@@ -59,6 +59,10 @@ class Wire:
         """How long the network keeps a request: the server's own limit begins after that."""
         self.slow_seconds: Callable[[Target], float] = lambda what: 0.0
         """How long the server takes: it gives up at the limit that the request names."""
+        self.late_seconds: Callable[[Target], float] = lambda what: 0.0
+        """How long an answer is on its way back."""
+        self.deaf_to: set[str] = set()
+        """Resources whose watches tell nothing meanwhile; what happens is told later."""
         self.cut = False
         """Streams break at their next word."""
         self.dead = False
@@ -98,6 +102,8 @@ class Wire:
         async with aclosing(self._server.stream(call)) as chunks:
             async for chunk in chunks:
                 await self._while_dead()
+                while target(call).plural in self.deaf_to:
+                    await asyncio.sleep(0.1)
                 if self.cut:
                     raise MaybeSentError("the connection broke")
                 yield chunk
@@ -133,6 +139,7 @@ class Wire:
         if what.verb == "patch" and answer.status == 200 and b'"assignedPod"' in (call.body or b""):
             now = asyncio.get_running_loop().time()
             self._traffic.binds.append(Sent(now, self._name, term, what))
+        await asyncio.sleep(self.late_seconds(what))
         return answer
 
     async def _while_dead(self) -> None:

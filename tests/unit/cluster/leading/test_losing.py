@@ -98,6 +98,28 @@ def test_a_renewal_that_works_in_time_ends_the_trouble(profiles: Profiles) -> No
     play(profiles, scene)
 
 
+def test_a_renewal_counts_from_when_it_was_sent(profiles: Profiles) -> None:
+    """Others may have seen the record since: a slow answer makes no term longer."""
+
+    async def scene(site: Site) -> None:
+        first, _ = await site.pair()
+        first.lease_wire.late_seconds = lambda what: 3.5 if what.verb == "put" else 0.0
+        sent: list[float] = []
+
+        async def one_more(call: Call) -> Response | None:
+            if target(call).verb == "put":
+                sent.append(asyncio.get_running_loop().time())
+            return status(500, "InternalError") if len(sent) > 1 else None
+
+        first.lease_wire.after.append(one_more)
+        await site.until(lambda: bool(sent), 3)
+        await site.until(lambda: not first.leading, 11)
+        lasted = asyncio.get_running_loop().time() - sent[0]
+        assert lasted == pytest.approx(10, abs=0.1)
+
+    play(profiles, scene)
+
+
 def test_an_own_record_is_taken_up_again_without_a_transition(profiles: Profiles) -> None:
     """Its renewals fail just long enough: nobody else can have led since."""
 

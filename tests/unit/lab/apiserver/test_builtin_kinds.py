@@ -259,6 +259,16 @@ def test_a_put_creates_a_lease_and_then_needs_its_version(api: ApiServer) -> Non
     assert refusal(lambda: leases.update(taken)).code == 409
 
 
+def test_a_put_of_a_lease_that_is_gone_creates_none(api: ApiServer) -> None:
+    leases = Site(api, "leases")
+    before = leases.create(lease_body(holderIdentity="a"))
+    leases.delete("l1")
+    error = refusal(lambda: leases.update(before))
+    assert (error.code, error.reason) == (409, "Conflict")
+    uid = before["metadata"]["uid"]
+    assert error.message.endswith(f"UID in precondition: {uid}, UID in object meta: ")
+
+
 def test_an_event_is_one_object_seen_through_two_groups(api: ApiServer) -> None:
     new, old = Site(api, "events", "events.k8s.io"), Site(api, "events", "")
     watch = old.watch(resource_version=str(api.store.version))
