@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core import InvalidRun, Reject, RuntimePod, Snapshot
+from kruntimes_core import InvalidRun, Reject, RuntimePod, Snapshot, Targets
 from kruntimes_core.engine.cycle.work import CheckWork
 from kruntimes_core.engine.tally import Conflict
 from kruntimes_core.testing import affinity_object, term_object
-from kruntimes_core.testing.builders import NAMESPACE
+from kruntimes_core.testing.builders import NAMESPACE, matching
 from kruntimes_core.testing.harness import PODS, RUNS, Host, hold_request
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
@@ -317,6 +317,26 @@ def test_a_run_that_turns_invalid_by_a_prefilter_during_its_plan_ends_as_failed(
     host.settle()
     assert host.status("r")["phase"] == "Failed"
     assert host.pod_of("r") is None
+
+
+def test_a_verdict_of_invalid_from_what_changed_meanwhile_is_asked_for_again() -> None:
+    """Failed is for ever, so it must be true when it is written, and not only when it was thought."""
+
+    def prefilter(targets: Targets) -> None:
+        if targets.any(matching(app="other")):
+            raise InvalidRun("NotAlone", "wait until nothing of app other runs")
+
+    host = Host(profiles_of(fake_plugin(prefilter=prefilter)))
+    host.pod("py-0")
+    host.run("x", labels={"app": "other"}, pod="py-0")
+    host.run("r")
+    host.observe()
+    work = host.take()
+    host.end("x")
+    host.observe()
+    host.finish(work)
+    host.settle()
+    assert host.pod_of("r") == "py-0"
 
 
 def test_a_runs_own_reservation_is_never_seen_by_a_plugin(host: Host) -> None:

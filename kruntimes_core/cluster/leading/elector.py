@@ -8,19 +8,18 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.failures import ApiFailure
 from kruntimes_core.cluster.host.leadership import Candidate, Limits
 from kruntimes_core.cluster.leading.durations import Durations
+from kruntimes_core.cluster.leading.holding import Holding
 from kruntimes_core.cluster.leading.leases import LeaseConflictError, Leases
-from kruntimes_core.cluster.leading.observed import Observed
-from kruntimes_core.cluster.leading.record import Lease, held, released
+from kruntimes_core.cluster.leading.record import Lease
 from kruntimes_core.cluster.leading.term import Term
 from kruntimes_core.cluster.observing.checks import Check
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.transport.protocol import Transport
-from kruntimes_core.engine.instant import SECOND, ticks
+from kruntimes_core.engine.instant import SECOND
 
 _LOOK_SECONDS = 0.5
 """How often a standby reads the Lease (semantics, Leading), and a leader looks at its clock: timers of
 the loop stand still while the machine is suspended."""
-_RELEASE_TRIES = 3
 
 
 class Elector:
@@ -50,13 +49,12 @@ class Elector:
         self._clock = clock
         self._log = log
         self._term = term
-        self._durations = durations
-        self._observed = Observed(durations.lease_ticks, durations.absent_ticks)
+        self._retry_seconds = durations.retry
+        self._holding = Holding(
+            leases=self.leases, clock=clock, term=term, durations=durations, identity=identity
+        )
         self._held = False
         self._closing = False
-        self._lease: Lease | None = None
-        """The Lease as it stands for certain; None when that has to be read."""
-        self._renew_at = 0
         self._problem = ""
         self._waiting_for = ""
         self._writing = asyncio.Lock()
@@ -68,11 +66,9 @@ class Elector:
 
     def checks(self) -> list[Check]:
         """See `Leadership`. A standby is ready; one that cannot reach the Lease is not."""
-        if self.leading:
-            note = "leading"
-        else:
-            note = f"standby; held by {self._observed.holder!r}" if self._observed.holder else "standby"
-        return [Check("lease", self._problem, note)]
+        holder = self._holding.observed.holder
+        standby = f"standby; held by {holder!r}" if holder else "standby"
+        return [Check("lease", self._problem, "leading" if self.leading else standby)]
 
     async def campaign(self, candidate: Candidate) -> None:
         """See `Leadership`."""
@@ -89,12 +85,15 @@ class Elector:
                 return
             left = self._term.left_seconds
             self._term.end()
+            self._held = False
             try:
                 async with asyncio.timeout(left):
-                    await self._give_back()
-            except (TimeoutError, ApiFailure) as failure:
+                    if await self._holding.give_back():
+                        self._log.info("released the lease")
+            except TimeoutError:
+                self._log.warning("could not release the lease: it is left to expire", problem="no answer")
+            except ApiFailure as failure:
                 self._log.warning("could not release the lease: it is left to expire", problem=failure)
-            self._held = False
 
     # Standing by
 
@@ -110,18 +109,17 @@ class Elector:
 
     async def _try_to_take(self, candidate: Candidate) -> None:
         try:
-            lease = await self.leases.get()
-            self._observed.see(lease, self._clock.now().ticks)
+            lease = await self._holding.look()
             if self._may_take(candidate):
-                await self._take(lease, candidate)
+                self._taken(await self._holding.take(lease), candidate)
             self._works()
         except LeaseConflictError:
-            self._log.debug("another was faster", lease=self.leases.namespace)
+            self._log.debug("another was faster", namespace=self.leases.namespace)
         except ApiFailure as failure:
             self._fails(failure)
 
     def _may_take(self, candidate: Candidate) -> bool:
-        if self._closing or not self._observed.free(self.identity, self._clock.now().ticks):
+        if self._closing or not self._holding.free:
             return False
         why = candidate.why_not_begin()
         if why and why != self._waiting_for:
@@ -129,22 +127,15 @@ class Elector:
         self._waiting_for = why
         return not why
 
-    async def _take(self, lease: Lease | None, candidate: Candidate) -> None:
-        """Write the record, and lead from when that was sent."""
-        sent = self._clock.now()
-        spec = held(lease, self.identity, self._durations.written_seconds, sent.wall)
-        if lease is None:
-            taken = await self.leases.create(spec)
-        else:
-            taken = await self.leases.replace(lease, spec, None)
-        self._renewed(taken, sent.ticks)
+    def _taken(self, lease: Lease, candidate: Candidate) -> None:
+        """Lead, unless the answer came too late for that."""
         if not self._term.lasts():
             return
         self._held = True
         self.terms += 1
         self.since = self._clock.now().ticks
         self._log.info(
-            "leading", namespace=self.leases.namespace, identity=self.identity, transitions=taken.transitions
+            "leading", namespace=self.leases.namespace, identity=self.identity, transitions=lease.transitions
         )
         candidate.changed()
 
@@ -156,79 +147,48 @@ class Elector:
             left = self._term.left_seconds
             if not left:
                 self._step_down(candidate, "the lease was not renewed within the renew deadline")
-                return
-            until_due = (self._renew_at - self._clock.now().ticks) / SECOND
-            why = candidate.why_not_go_on()
-            if until_due > 0 or why:
-                self._note_unfit(why)
-                wait = min(until_due, _LOOK_SECONDS) if until_due > 0 else _LOOK_SECONDS
-                await asyncio.sleep(min(wait, left))
-                continue
-            self._renew_at = self._clock.now().ticks + ticks(self._durations.retry)
-            try:
-                async with asyncio.timeout(left), self._writing:
-                    await self._renew(candidate)
-            except TimeoutError:
-                self._lease = None
+            elif self._rests(candidate):
+                due = self._holding.due_seconds or _LOOK_SECONDS
+                await asyncio.sleep(min(due, _LOOK_SECONDS, left))
+            else:
+                await self._renew_within(left, candidate)
 
-    def _note_unfit(self, why: str) -> None:
+    def _rests(self, candidate: Candidate) -> bool:
+        """Whether there is nothing to renew now: it is not due, or this host should not go on."""
+        why = candidate.why_not_go_on()
         if why and why != self._waiting_for:
             self._log.warning("the lease is not renewed any more", why=why)
         self._waiting_for = why
+        return bool(why) or self._holding.due_seconds > 0
+
+    async def _renew_within(self, seconds: float, candidate: Candidate) -> None:
+        self._holding.renew_in(self._retry_seconds)
+        try:
+            async with asyncio.timeout(seconds), self._writing:
+                if self._held and not self._closing:
+                    await self._renew(candidate)
+        except TimeoutError:
+            self._holding.forget()
 
     async def _renew(self, candidate: Candidate) -> None:
-        if not self._held or self._closing:
-            return
         try:
-            await self._replace(candidate)
-            self._works()
+            why = await self._holding.renew()
         except LeaseConflictError:
-            # Whoever wrote it: who holds it now is known by the next look, which is due at once.
-            self._lease = None
-            self._renew_at = min(self._renew_at, self._clock.now().ticks + ticks(_LOOK_SECONDS))
+            # Somebody wrote it: the next look, which is due soon, says who holds it now.
+            self._holding.renew_in(min(_LOOK_SECONDS, self._retry_seconds))
         except ApiFailure as failure:
-            self._lease = None
             self._fails(failure)
-
-    async def _replace(self, candidate: Candidate) -> None:
-        lease = self._lease or await self.leases.get()
-        self._observed.see(lease, self._clock.now().ticks)
-        if lease is None or lease.holder != self.identity:
-            self._step_down(candidate, "the lease is gone" if lease is None else "the lease is another's now")
-            return
-        self._lease = None
-        sent = self._clock.now()
-        spec = held(lease, self.identity, self._durations.written_seconds, sent.wall)
-        self._renewed(await self.leases.replace(lease, spec, self._term.lasts), sent.ticks)
-
-    def _renewed(self, lease: Lease, sent: int) -> None:
-        """Others cannot have seen the record before it was sent, so all counts from then."""
-        self._lease = lease
-        self._observed.see(lease, self._clock.now().ticks)
-        self._term.extend(sent + ticks(self._durations.deadline))
-        self._renew_at = sent + ticks(self._durations.retry)
+        else:
+            self._works()
+            if why:
+                self._step_down(candidate, why)
 
     def _step_down(self, candidate: Candidate, why: str) -> None:
         self._term.end()
         self._held = False
-        self._lease = None
+        self._holding.forget()
         self._log.warning("not leading any more", why=why)
         candidate.changed()
-
-    # Ending
-
-    async def _give_back(self) -> None:
-        """Write that nobody holds it, unless somebody else does."""
-        for _ in range(_RELEASE_TRIES):
-            lease, self._lease = self._lease or await self.leases.get(), None
-            if lease is None or lease.holder != self.identity:
-                return
-            try:
-                await self.leases.replace(lease, released(lease, self._clock.now().wall), None)
-            except LeaseConflictError:
-                continue
-            self._log.info("released the lease")
-            return
 
     # What is wrong
 

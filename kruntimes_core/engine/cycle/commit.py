@@ -72,11 +72,11 @@ class Commit:
         """A plan came back, and the Run is still the same."""
         if isinstance(outcome, Broken):
             self.broken(work, outcome.error)
+        elif not self._holds(work, outcome if isinstance(outcome, Invalid) else outcome.prepared):
+            self._again(work)
         elif isinstance(outcome, Invalid):
             self.verdicts.end(work.entry, Phase.FAILED, outcome.reason, outcome.message)
             self.settled(work)
-        elif not self._holds(work, outcome.prepared):
-            self._again(work)
         elif isinstance(outcome, Unschedulable):
             self._core.tally.rejected(outcome.rejections)
             self.verdicts.wait(work, outcome)
@@ -198,7 +198,7 @@ class Commit:
         """Something changed that the answers were given from: plan again at once."""
         self._steps.append(self.plan(work.entry, work.waiting))
 
-    def _holds(self, work: RunWork, prepared: Prepared) -> bool:
+    def _holds(self, work: RunWork, prepared: Prepared | Invalid) -> bool:
         """Whether what the prefilters were told is still so."""
         state, run = self._core.state, work.run
         known = state.workspaces.get(run.namespace, run.workspace) if run.workspace is not None else None

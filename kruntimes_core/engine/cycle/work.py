@@ -28,13 +28,13 @@ class Runners:
 
     def __init__(self, reuse: bool = True) -> None:
         self._reuse = reuse
-        self._runners: dict[int, Runner] = {}
+        self._runners: dict[str, Runner] = {}
 
     def of(self, profile: Profile) -> Runner:
-        """The runner of a profile."""
-        runner = self._runners.get(id(profile))
-        if runner is None:
-            runner = self._runners[id(profile)] = Runner(profile, self._reuse)
+        """The runner of a profile; that of a former profile of the same name is forgotten."""
+        runner = self._runners.get(profile.name)
+        if runner is None or runner.profile is not profile:
+            runner = self._runners[profile.name] = Runner(profile, self._reuse)
         return runner
 
 

@@ -85,6 +85,9 @@ class Invalid:
     plugin: str
     reason: str
     message: str
+    reads: Reads = field(default_factory=Reads, compare=False)
+    workspace: Workspace | None = None
+    """What it was told: the verdict is final only if that is still so."""
 
 
 @dataclass(frozen=True, slots=True)

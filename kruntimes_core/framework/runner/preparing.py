@@ -123,12 +123,12 @@ class _PreFilter:
             state = self._function(*arguments)
             key = share_key(state)
         except InvalidRun as verdict:
-            return self._invalid(verdict)
+            return self._invalid(verdict, targets.reads if targets is not None else Reads(), inputs)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
             raise calls.broken(self._plugin, "prefilter", error) from None
         return _Answer(state, key, targets.reads if targets is not None else Reads())
 
-    def _invalid(self, verdict: InvalidRun) -> Invalid:
+    def _invalid(self, verdict: InvalidRun, reads: Reads, inputs: _Inputs) -> Invalid:
         try:
             reason, message = verdict.reason, verdict.message
         except BaseException as error:  # noqa: BLE001 - a subclass may have left them out
@@ -137,7 +137,7 @@ class _PreFilter:
             raise self._error(f"InvalidRun with reason {calls.shown(reason)}; use a CamelCase name")
         if not isinstance(message, str):
             raise self._error(f"InvalidRun with message {calls.shown(message)}; use a text")
-        return Invalid(self._plugin.name, str.__str__(reason), str.__str__(message))
+        return Invalid(self._plugin.name, str.__str__(reason), str.__str__(message), reads, inputs.workspace)
 
     def _error(self, problem: str) -> PluginError:
         return self._plugin.error("prefilter", problem)
