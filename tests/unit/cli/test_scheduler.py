@@ -165,6 +165,14 @@ def test_no_kubeconfig_is_one_line(
     assert "give --kubeconfig FILE" in refused(capsys, [])
 
 
+def test_a_lease_that_is_nowhere_is_one_line(
+    capsys: pytest.CaptureFixture[str], unreachable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("POD_NAMESPACE", raising=False)
+    line = refused(capsys, [f"--kubeconfig={unreachable}", "--leader-elect"])
+    assert "nothing says in which namespace the Lease is: give --lease-namespace" in line
+
+
 def test_a_server_that_is_not_there_is_one_line(
     capsys: pytest.CaptureFixture[str], unreachable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

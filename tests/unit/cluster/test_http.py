@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,9 +40,9 @@ class Token:
 
 
 @asynccontextmanager
-async def served(handler: Handler) -> AsyncIterator[str]:
-    """A server on a free port; gives its URL."""
-    runner = web.ServerRunner(web.Server(handler), shutdown_timeout=0.1)
+async def served(handler: Handler, cancelled: bool = False) -> AsyncIterator[str]:
+    """A server on a free port; gives its URL. cancelled: a handler ends with its connection."""
+    runner = web.ServerRunner(web.Server(handler, handler_cancellation=cancelled), shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     try:
@@ -146,6 +147,46 @@ def test_the_gate_is_asked_in_the_step_that_sends() -> None:
 
     asyncio.run(main())
     assert bodies == [b"first"]
+
+
+@pytest.mark.parametrize("closed", ["of the transport", "of the call"])
+def test_a_call_may_have_a_gate_of_its_own(closed: str) -> None:
+    bodies: list[bytes] = []
+
+    async def handler(request: web.Request) -> web.Response:
+        bodies.append(await request.read())
+        return web.Response()
+
+    asked = replace(call("PUT", b"{}"), gate=lambda: closed != "of the call")
+    error = failed(handler, asked, gate=lambda: closed != "of the transport")
+    assert isinstance(error, NotSentError)
+    assert answered(handler, replace(asked, gate=lambda: True)).status == 200
+    assert bodies == [b"{}"]
+
+
+def test_a_write_that_is_cancelled_closes_its_connection() -> None:
+    """So that what the socket still holds is dropped, and the server's work ends, as far as it can."""
+
+    async def main() -> None:
+        arrived, gone = asyncio.Event(), asyncio.Event()
+
+        async def handler(request: web.Request) -> web.Response:
+            await request.read()
+            arrived.set()
+            try:
+                await asyncio.get_running_loop().create_future()
+            finally:
+                gone.set()
+            return web.Response()
+
+        async with served(handler, cancelled=True) as server, connected(server) as transport:
+            writing = asyncio.create_task(transport.request(call("PATCH", b"{}")))
+            await arrived.wait()
+            writing.cancel()
+            await asyncio.wait_for(gone.wait(), 5)
+            assert writing.cancelled()
+
+    asyncio.run(main())
 
 
 async def _hangs_up(request: web.Request) -> web.Response:
