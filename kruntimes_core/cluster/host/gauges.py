@@ -33,7 +33,13 @@ class Parts(Protocol):
 
 def show_host(host: Parts, profiles: Profiles, clock: Clock) -> None:
     """Add them; every series stands from the beginning."""
-    metrics, reflectors, writer, planner = host.metrics, host.reflectors, host.writer, host.planner
+    _show_requests(host.metrics, host.writer)
+    _show_placing(host.metrics, host)
+    _show_planner(host.metrics, host.planner, profiles)
+    _show_watches(host.metrics, host.reflectors, clock)
+
+
+def _show_requests(metrics: Metrics, writer: Writer) -> None:
     requests: Samples = {
         (kind, outcome.__name__): 0.0
         for kinds, outcomes in (
@@ -43,7 +49,6 @@ def show_host(host: Parts, profiles: Profiles, clock: Clock) -> None:
         for kind in kinds
         for outcome in outcomes
     }
-    plugins: Samples = {(one.name,): 0.0 for profile in profiles.all for one in profile.plugins}
     metrics.counter(
         "requests",
         "Requests for single Runs, by what they were for and what came of them.",
@@ -57,6 +62,9 @@ def show_host(host: Parts, profiles: Profiles, clock: Clock) -> None:
         (),
         lambda: {(): writer.doubts.since(0)},
     )
+
+
+def _show_placing(metrics: Metrics, host: Parts) -> None:
     metrics.counter(
         "oversold_pods",
         "Runtime Pods that were seen to hold more than they advertise, each time that it began.",
@@ -70,12 +78,19 @@ def show_host(host: Parts, profiles: Profiles, clock: Clock) -> None:
         (),
         lambda: {(): host.duty.catch_up_seconds},
     )
+
+
+def _show_planner(metrics: Metrics, planner: Planner, profiles: Profiles) -> None:
+    plugins: Samples = {(one.name,): 0.0 for profile in profiles.all for one in profile.plugins}
     metrics.gauge(
         "planner_stuck_calls",
         "Calls that were abandoned and have not returned, by plugin.",
         ("plugin",),
         lambda: {**plugins, **{(name,): number for name, number in planner.stuck.items()}},
     )
+
+
+def _show_watches(metrics: Metrics, reflectors: Sequence[Reflector], clock: Clock) -> None:
     metrics.gauge(
         "watch_event_age_seconds",
         "Seconds since the API server was last heard on a watch; the oldest of each resource.",

@@ -18,7 +18,7 @@ from kruntimes_core.cluster.observing.log import Level, Log
 from kruntimes_core.cluster.observing.metrics import Metrics
 from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.cluster.transport.protocol import Transport
-from kruntimes_core.cluster.watching.feed import feeds
+from kruntimes_core.cluster.watching.feed import Feed, feeds
 from kruntimes_core.cluster.watching.followers import Followers
 from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.cluster.writing.writer import Writer
@@ -59,18 +59,10 @@ class Host:
         self._stirred = asyncio.Event()
         self.engine = Engine(profiles, settings, clock.now())
         self.metrics = Metrics(self.engine.tally, profiles)
-        self.reflectors = [
-            Reflector(
-                transport=transport,
-                feed=feed,
-                clock=clock,
-                random=random,
-                log=log,
-                tell=self._observe,
-                changed=lambda: self.duty.changed(),
-            )
-            for feed in feeds(decoder, namespaces)
-        ]
+        self._clock = clock
+        self._log = log
+        self._leadership = leadership
+        self.reflectors = [self._reflector(feed, transport, random) for feed in feeds(decoder, namespaces)]
         self.writer = Writer(
             engine=self.engine,
             transport=transport,
@@ -84,9 +76,6 @@ class Host:
         )
         self.planner = planner
         self.oversold = Oversold(self.engine, log)
-        self._clock = clock
-        self._log = log
-        self._leadership = leadership
         self._pump = Pump(
             engine=self.engine,
             planner=planner,
@@ -155,6 +144,17 @@ class Host:
         ]
 
     # Inside
+
+    def _reflector(self, feed: Feed, transport: Transport, random: Random) -> Reflector:
+        return Reflector(
+            transport=transport,
+            feed=feed,
+            clock=self._clock,
+            random=random,
+            log=self._log,
+            tell=self._observe,
+            changed=lambda: self.duty.changed(),
+        )
 
     async def _settle(self) -> None:
         """Let writes in flight be answered and plugins hear of reservations that ended."""

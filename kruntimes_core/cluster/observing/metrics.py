@@ -98,13 +98,10 @@ class Metrics:
 
         Every series stands from the beginning: their number is that of what is installed.
         """
-        plugins = {plugin.name: plugin for profile in profiles.all for plugin in profile.plugins}
-        rejections: dict[Labels, float] = {
-            (name, reason): 0.0 for name, plugin in plugins.items() for reason in plugin.reasons
-        }
-        errors: dict[Labels, float] = {
-            (name, hook): 0.0 for name, plugin in plugins.items() for hook in plugin.hooks
-        }
+        self._count_cycles(tally)
+        self._count_plugins(tally, profiles)
+
+    def _count_cycles(self, tally: Tally) -> None:
         self.counter(
             "sync", "Scheduling cycles by result.", ("result",), lambda: _closed(Result, tally.syncs)
         )
@@ -113,12 +110,6 @@ class Metrics:
             "Cycles that found no feasible Runtime Pod.",
             (),
             lambda: {(): tally.syncs[Result.NO_PODS]},
-        )
-        self.counter(
-            "filter_rejections",
-            "Runtime Pods rejected by a filter, once for each evaluation.",
-            ("plugin", "reason"),
-            lambda: rejections | counted(tally.filter_rejections),
         )
         self.counter(
             "reservation_conflicts",
@@ -133,16 +124,31 @@ class Metrics:
             lambda: _closed(WakeSource, tally.wakeups),
         )
         self.counter(
-            "plugin_errors",
-            "Failures of plugins, by plugin and hook.",
-            ("plugin", "hook"),
-            lambda: errors | counted(tally.plugin_errors),
-        )
-        self.counter(
             "sweep_rescues",
             "Runs that only the safety sweep got placed: a lost wakeup each.",
             (),
             lambda: {(): tally.rescues},
+        )
+
+    def _count_plugins(self, tally: Tally, profiles: Profiles) -> None:
+        plugins = {plugin.name: plugin for profile in profiles.all for plugin in profile.plugins}
+        rejections: dict[Labels, float] = {
+            (name, reason): 0.0 for name, plugin in plugins.items() for reason in plugin.reasons
+        }
+        errors: dict[Labels, float] = {
+            (name, hook): 0.0 for name, plugin in plugins.items() for hook in plugin.hooks
+        }
+        self.counter(
+            "filter_rejections",
+            "Runtime Pods rejected by a filter, once for each evaluation.",
+            ("plugin", "reason"),
+            lambda: rejections | counted(tally.filter_rejections),
+        )
+        self.counter(
+            "plugin_errors",
+            "Failures of plugins, by plugin and hook.",
+            ("plugin", "hook"),
+            lambda: errors | counted(tally.plugin_errors),
         )
 
 
