@@ -31,7 +31,7 @@ RIGHTS = [
     *RULES,
     {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get", "create", "update"]},
 ]
-SLACK_SECONDS = 1.0
+SLACK_SECONDS = 3.0
 """For a machine that runs the API server and all else beside: what is promised is promised on a quiet one."""
 
 Join = Callable[[], Scheduler]
@@ -136,6 +136,8 @@ def test_a_leader_that_was_stopped_for_longer_than_its_lease(work: Workload, joi
     second = join()
     standby(second)
     work_off(work, "a", 4)
+    # Stopped before the answer to a bind, it would wake up in doubt about that one.
+    first.wait_until(lambda: first.metric("requests_total", outcome="Applied", request="bind") == 4)
     first.send(signal.SIGSTOP)
     for number in range(6):
         work.run(f"b-{number}")
