@@ -7,6 +7,7 @@ import click
 from kruntimes_core.cli.dev.options import DevOptions
 from kruntimes_core.cli.dev.values import DEFAULT_CAPACITY, CapacityType, DurationType, RuntimeName
 from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.options import CONFIG
 
 
 def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -82,9 +83,7 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
     metavar="FILE",
     help="Where to write the kubeconfig. Default: a file in $XDG_RUNTIME_DIR, else in the cache folder.",
 )
-@click.option(
-    "--config", metavar="FILE", help="The configuration of the scheduler. Default: all its defaults."
-)
+@CONFIG
 @click.option("--no-table", is_flag=True, help="Print a line now and then, on a terminal too.")
 @click.option(
     "-o",

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from shlex import quote
@@ -22,6 +22,7 @@ from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.output.documents import write_json
 from kruntimes_core.cli.output.screen import standard_output
 from kruntimes_core.cli.output.text import wrapped
+from kruntimes_core.cli.signals import stop_on_signals
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observing.log import Level, Log
 from kruntimes_core.engine.settings import Settings
@@ -63,7 +64,8 @@ class _Session:
         async with dev_cluster(settings, self._profiles, self._engine, self._clock, log) as cluster:
             path = self._kubeconfig_path(cluster)
             with kubeconfig(path, cluster.server.url):
-                _stop_on_signals(cluster.stop)
+                # SIGHUP says that the terminal is gone.
+                stop_on_signals(lambda _: cluster.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
                 self._introduce(cluster, path)
                 await self._work(cluster, display, arrivals_of(self._options, settings))
             if display.stays:
@@ -141,18 +143,3 @@ async def _show(display: Display, observer: Observer) -> None:
     while True:
         display.show(observer.look())
         await asyncio.sleep(display.seconds)
-
-
-def _stop_on_signals(stop: Callable[[], None]) -> None:
-    """The first signal stops cleanly (SIGHUP says that the terminal is gone), the second ends at once."""
-    loop = asyncio.get_running_loop()
-    asked: list[signal.Signals] = []
-
-    def received(number: signal.Signals) -> None:
-        if asked:
-            os._exit(128 + number)
-        asked.append(number)
-        stop()
-
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        loop.add_signal_handler(number, received, number)

@@ -7,6 +7,7 @@ from shlex import quote
 import click
 
 from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.options import CONFIG
 from kruntimes_core.cli.output.forms import FORM
 from kruntimes_core.cli.plan.options import PlanOptions
 
@@ -58,9 +59,7 @@ class FilesByOption(click.Command):
     " Default: the newest lastProbeTime in the input, else its newest creationTimestamp.",
 )
 @click.option("--explain", is_flag=True, help="Say for every Pod why it was chosen or not.")
-@click.option(
-    "--config", metavar="FILE", help="The configuration of the scheduler. Default: all its defaults."
-)
+@CONFIG
 @click.option(
     "-o",
     "--output",

@@ -6,6 +6,7 @@ import click
 
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.lazy import LazyGroup
+from kruntimes_core.cli.options import CONFIG
 from kruntimes_core.cli.output.forms import FORM
 
 
@@ -15,9 +16,7 @@ def plugins() -> None:
 
 
 @click.command("list")
-@click.option(
-    "--config", metavar="FILE", help="The configuration of the scheduler. Default: all its defaults."
-)
+@CONFIG
 @click.option(
     "-o",
     "--output",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.options import CONFIG
 from kruntimes_core.cli.scheduler.go_flags import GoBoolean, GoCommand, GoDuration
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 
@@ -71,9 +72,7 @@ def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     help="Where /healthz, /livez and /readyz are served; 0 switches them off."
     " May be the address of the metrics.",
 )
-@click.option(
-    "--config", metavar="FILE", help="The configuration of the scheduler. Default: all its defaults."
-)
+@CONFIG
 @click.option(
     "--kubeconfig",
     metavar="FILE",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
+from functools import partial
 from random import Random
 
 from kruntimes_core import __version__
@@ -12,7 +14,7 @@ from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.scheduler.electing import durations_of, election
 from kruntimes_core.cli.scheduler.memory import rest_memory
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
-from kruntimes_core.cli.scheduler.signals import stop_on_signals
+from kruntimes_core.cli.signals import stop_on_signals
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.connection.opening import connect, try_connection
 from kruntimes_core.cluster.host.host import Host
@@ -91,6 +93,11 @@ async def _serve(
         log.info("stopped")
 
 
+def _stop(host: Host, log: Log, number: signal.Signals) -> None:
+    log.info("stopping", signal=number.name)
+    host.stop()
+
+
 async def _run(
     host: Host, endpoints: Endpoints, probes: Address | None, metrics: Address | None, log: Log
 ) -> None:
@@ -98,7 +105,7 @@ async def _run(
         await endpoints.open(probes, metrics)
         for what, (name, port) in sorted(endpoints.listening.items()):
             log.info("listening", endpoint=what, address=f"{name}:{port}")
-        stop_on_signals(host.stop, log)
+        stop_on_signals(partial(_stop, host, log), signal.SIGTERM, signal.SIGINT)
         memory = asyncio.create_task(rest_memory(host))
         try:
             await host.run()

@@ -83,7 +83,7 @@ class Commit:
             self.settled(work)
         else:
             self._core.tally.rejected(outcome.rejections)
-            self._chosen(work, outcome, work.version)
+            self._chosen(work, outcome)
 
     def checked(self, work: CheckWork, outcome: Chosen | Broken | None) -> None:
         """The chosen Pod was asked about again."""
@@ -92,15 +92,15 @@ class Commit:
         elif outcome is None:
             self._again(work)
         else:
-            self._chosen(work, outcome, work.version)
+            self._chosen(work, outcome)
 
     # Reserve and Assume
 
-    def _chosen(self, work: PlanWork | CheckWork, chosen: Chosen, version: int) -> None:
+    def _chosen(self, work: PlanWork | CheckWork, chosen: Chosen) -> None:
         """Reserve the chosen Pod if all that it was chosen by is the same, else ask again first."""
         core, entry, run = self._core, work.entry, work.run
         same_pod = core.state.pods.get(run.namespace, chosen.pod.name) is chosen.pod
-        moved = core.needs(work.profile).snapshot_counts and version != core.state.version(run.namespace)
+        moved = core.needs(work.profile).snapshot_counts and work.version != core.state.version(run.namespace)
         if not same_pod or moved or not self._holds(work, chosen.prepared):
             self._check(work, chosen)
             return
@@ -167,7 +167,7 @@ class Commit:
     def _turned_down(self, work: RunWork, pod_name: str, by: TurnedDown) -> None:
         """Leave the Pod out and try the next best in the same cycle."""
         work.entry.turned_down[pod_name] = by
-        self._steps.append(self.plan(work.entry, work.waiting))
+        self._again(work)
 
     # Bind
 
@@ -195,7 +195,7 @@ class Commit:
             self._core.waiting.done(work.waiting)
 
     def _again(self, work: RunWork) -> None:
-        """Something changed that the answers were given from: plan again at once."""
+        """Plan again at once: without the Pods turned down, or from what has changed."""
         self._steps.append(self.plan(work.entry, work.waiting))
 
     def _holds(self, work: RunWork, prepared: Prepared | Invalid) -> bool:

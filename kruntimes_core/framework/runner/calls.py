@@ -17,9 +17,9 @@ _LONGEST_PROBLEM = 500
 # A reason: what a metav1.Condition accepts as one, in the CamelCase that Kubernetes uses.
 CAMEL_CASE = re.compile(r"[A-Z][A-Za-z0-9]{0,1023}")
 
-# The canonical arguments of each hook, in the order in which the host hands them over.
-PREFILTER = ("request", "labels", "affinity", "workspace", "targets", "run", "snapshot")
-FILTER = SCORE = ("pod", "state", "run", "snapshot")
+# The canonical arguments of each hook, in the order in which the host hands them over; those of score
+# are those of filter, and prefilter is asked by name.
+FILTER = ("pod", "state", "run", "snapshot")
 NORMALIZE = ("scores", "state", "run", "snapshot")
 RESERVE = ("pod", "state", "run")
 UNRESERVE = ("pod", "state", "run", "bound")

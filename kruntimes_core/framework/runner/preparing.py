@@ -59,7 +59,6 @@ class PreFilters:
     """The prefilters of one profile, with the answers that still hold."""
 
     def __init__(self, profile: Profile, reuse: bool = True) -> None:
-        self._profile = profile
         self._own_class = own_class(profile)
         self._deciding = [not plugin.hooks.keys().isdisjoint(_DECIDING[1:]) for plugin in profile.plugins]
         self._stages = tuple(

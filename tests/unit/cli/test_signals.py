@@ -5,13 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 
 import pytest
 
-from kruntimes_core.cli.scheduler.signals import stop_on_signals
-from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cli.signals import stop_on_signals
 
 
 @pytest.mark.parametrize("first", [signal.SIGTERM, signal.SIGINT])
@@ -24,12 +21,12 @@ def test_the_second_signal_does_not_wait(monkeypatch: pytest.MonkeyPatch, first:
             seen.append(code)
             exited.set()
 
-        def stop() -> None:
+        def stop(number: signal.Signals) -> None:
             seen.append("stop")
             stopped.set()
 
         monkeypatch.setattr(os, "_exit", leave)
-        stop_on_signals(stop, Log(sys.stderr, SystemClock()))
+        stop_on_signals(stop, signal.SIGTERM, signal.SIGINT)
         os.kill(os.getpid(), first)
         await stopped.wait()
         assert seen == ["stop"]
