@@ -58,7 +58,7 @@ class Planner:
         if (now := self._now) is None:
             return
         engine = Engine(self._profiles, self._settings, now)
-        engine.journal.listener = self._collect
+        engine.journal.listeners.append(self._collect)
         self._observe(engine, now)
         engine.lead(now)
         while (work := engine.take(now)) is not None:

@@ -98,7 +98,7 @@ class Host:
         )
         show_host(self, profiles, clock)
         if log.speaks(Level.DEBUG):
-            self.engine.journal.listener = self._decided
+            self.engine.journal.listeners.append(self._decided)
 
     # Life
 

@@ -17,8 +17,8 @@ class Journal:
 
     def __init__(self, kept: int = 1000) -> None:
         self.latest: deque[Decision] = deque(maxlen=kept)
-        self.listener: Callable[[Decision], None] | None = None
-        """Told of each decision at once; the planner collects them."""
+        self.listeners: list[Callable[[Decision], None]] = []
+        """Told of each decision at once: the planner collects them, a host logs them."""
 
     def note(self, entry: RunEntry, decision: Decision) -> None:
         """Record a decision."""
@@ -27,8 +27,8 @@ class Journal:
         if before is not None and _same(before, decision):
             return
         self.latest.append(decision)
-        if self.listener is not None:
-            self.listener(decision)
+        for listener in self.listeners:
+            listener(decision)
 
 
 def _same(before: Decision, after: Decision) -> bool:

@@ -70,7 +70,7 @@ class Observer:
         self._cluster = cluster
         self._clock = clock
         self._decisions: deque[Told] = deque(maxlen=_KEPT_DECISIONS)
-        cluster.host.engine.journal.listener = self._decided
+        cluster.host.engine.journal.listeners.append(self._decided)
 
     def look(self) -> Overview:
         """The cluster as it stands."""
