@@ -13,6 +13,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
 @click.group(
     cls=LazyGroup,
     lazy={
+        "bench": "kruntimes_core.cli.bench.command:bench",
         "dev": "kruntimes_core.cli.dev.command:dev",
         "plan": "kruntimes_core.cli.plan.command:plan",
         "plugins": "kruntimes_core.cli.plugins.command:plugins",

@@ -12,15 +12,21 @@ import click
 class LazyGroup(click.Group):
     """A group whose commands are named as `module:attribute`."""
 
-    def __init__(self, *arguments: Any, lazy: Mapping[str, str], **options: Any) -> None:
-        """lazy: the name of each command and where it lives; the rest is click's."""
+    def __init__(
+        self, *arguments: Any, lazy: Mapping[str, str], works_alone: bool = False, **options: Any
+    ) -> None:
+        """lazy: the name of each command and where it lives; the rest is click's.
+
+        works_alone: the group is a command too, for when none of its commands is asked for.
+        """
         super().__init__(*arguments, **options | {"invoke_without_command": True})
         self._lazy = lazy
+        self.works_alone = works_alone
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was asked for; without one, show what there is, as kubectl does."""
         outcome = super().invoke(ctx)
-        if ctx.invoked_subcommand is None:
+        if ctx.invoked_subcommand is None and not self.works_alone:
             click.echo(ctx.get_help())
         return outcome
 
