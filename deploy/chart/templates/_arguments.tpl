@@ -1,0 +1,39 @@
+{{- /* What the values say, as the command line of the host. */ -}}
+{{- define "kruntimes.arguments" -}}
+- scheduler
+- --config=/etc/kruntimes/config.yaml
+- --leader-elect={{ .Values.leaderElection.enabled }}
+{{- if .Values.leaderElection.enabled }}
+- --leader-elect-lease-duration={{ .Values.leaderElection.leaseDuration }}
+- --leader-elect-renew-deadline={{ .Values.leaderElection.renewDeadline }}
+- --leader-elect-retry-period={{ .Values.leaderElection.retryPeriod }}
+{{- end }}
+{{- with .Values.namespaces }}
+- --namespaces={{ join "," . }}
+{{- end }}
+- --metrics-bind-address=:{{ .Values.metrics.port }}
+- --health-probe-bind-address=:{{ .Values.health.port }}
+- --log-format={{ .Values.log.format }}
+- --v={{ .Values.log.verbosity }}
+{{- with .Values.extraArgs }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "kruntimes.pipArguments" -}}
+# Without dependencies: the list is complete, and our own names are on no index but might be taken there.
+- install
+- --target=/plugins
+- --upgrade
+- --no-deps
+- --require-hashes
+- --only-binary=:all:
+- --no-cache-dir
+- --no-input
+- --disable-pip-version-check
+{{- if .Values.plugins.wheelhouse }}
+- --no-index
+- --find-links=/wheels
+{{- end }}
+- --requirement=/etc/kruntimes/requirements.txt
+{{- end -}}

@@ -1,0 +1,12 @@
+{{- /* What the schema cannot say: values that do not go together. */ -}}
+{{- define "kruntimes.checks" -}}
+{{- if and (gt (int .Values.replicas) 1) (not .Values.leaderElection.enabled) }}
+{{- fail "replicas: more than one needs leaderElection.enabled, or each of them places every Run" }}
+{{- end }}
+{{- if and .Values.plugins.requirements .Values.plugins.volume }}
+{{- fail "plugins.volume: not together with plugins.requirements: both fill /plugins" }}
+{{- end }}
+{{- if and .Values.plugins.wheelhouse (not .Values.plugins.requirements) }}
+{{- fail "plugins.wheelhouse: plugins.requirements must say which of its wheels are installed" }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,54 @@
+{{- /* What Pod security's level "restricted" asks of a container, and a read-only root beside it. The image says
+     which user: a number of its own, so that a cluster may choose another. */ -}}
+{{- define "kruntimes.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+runAsNonRoot: true
+capabilities:
+  drop: [ALL]
+seccompProfile:
+  type: RuntimeDefault
+{{- end -}}
+
+{{- define "kruntimes.spread" -}}
+{{- $ours := fromYaml (include "kruntimes.selector" .) -}}
+{{- range .Values.topologySpreadConstraints -}}
+{{- $constraint := . -}}
+{{- if not (hasKey . "labelSelector") -}}
+{{- $constraint = merge dict . (dict "labelSelector" (dict "matchLabels" $ours)) -}}
+{{- end }}
+- {{ toYaml $constraint | nindent 2 | trim }}
+{{- else -}}
+{{- /* Of the same version only, or a rolling update spreads new Pods around old ones. */ -}}
+{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+- topologyKey: {{ . }}
+  maxSkew: 1
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector:
+    matchLabels:
+      {{- toYaml $ours | nindent 6 }}
+  matchLabelKeys: [pod-template-hash]
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "kruntimes.volumes" -}}
+- name: configuration
+  configMap:
+    name: {{ include "kruntimes.fullname" . }}
+{{- if .Values.plugins.requirements }}
+- name: plugins
+  emptyDir: {}
+- name: temporary
+  emptyDir: {}
+{{- with .Values.plugins.wheelhouse }}
+- name: wheelhouse
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- else }}
+{{- with .Values.plugins.volume }}
+- name: plugins
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- end -}}
