@@ -19,6 +19,7 @@ from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.connection.opening import connect, try_connection
 from kruntimes_core.cluster.host.host import Host
 from kruntimes_core.cluster.host.leadership import Always
+from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.leading.gauges import show_election
 from kruntimes_core.cluster.leading.term import Term
 from kruntimes_core.cluster.observing.addresses import Address, parse_address
@@ -69,16 +70,18 @@ async def _serve(
     ):
         await try_connection(transport, connection, clock)
         host = Host(
-            profiles=profiles,
-            settings=Settings.of(configuration),
-            transport=transport,
-            clock=clock,
-            random=Random(),  # noqa: S311 - for jitter
-            planner=WorkerPlanner(log),
-            leadership=elector or Always(),
-            log=log,
-            namespaces=options.namespaces or None,
-            in_flight=_IN_FLIGHT,
+            Means(
+                profiles=profiles,
+                settings=Settings.of(configuration),
+                transport=transport,
+                clock=clock,
+                random=Random(),  # noqa: S311 - for jitter
+                planner=WorkerPlanner(log),
+                leadership=elector or Always(),
+                log=log,
+                namespaces=options.namespaces or None,
+                in_flight=_IN_FLIGHT,
+            )
         )
         if elector is not None:
             show_election(host.metrics, elector)

@@ -9,7 +9,7 @@ from kruntimes_core.cluster.host.leadership import Leadership
 from kruntimes_core.cluster.host.vitals import Vitals
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.watching.followers import Followers
-from kruntimes_core.cluster.writing.writer import Writer
+from kruntimes_core.cluster.writing.protocol import Writer
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.instant import SECOND, ticks
 
@@ -84,7 +84,7 @@ class Duty:
     async def release(self) -> None:
         """Let another lead at once, unless a write may still be applied."""
         longest = ticks(self._leadership.limits.doubt_seconds)
-        doubts = self._writer.doubts.since(self._clock.now().ticks - longest)
+        doubts = self._writer.in_doubt(self._clock.now().ticks - longest)
         if doubts:
             self._log.warning("writes are in doubt: the lease is left to expire", writes=doubts)
         else:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.host.duty import Duty
-from kruntimes_core.cluster.host.oversold import Oversold
+from kruntimes_core.cluster.host.parts import Parts
 from kruntimes_core.cluster.observing.metrics import Metrics, Samples, counted
 from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.cluster.watching.reflector import Reflector
-from kruntimes_core.cluster.writing.writer import Writer
+from kruntimes_core.cluster.writing.protocol import Writer
 from kruntimes_core.engine.binding.requests import Applied, Found, InDoubt, NotFound, Refused, WriteKind
 from kruntimes_core.engine.instant import SECOND
 from kruntimes_core.framework.configuration import Profiles
@@ -20,23 +18,13 @@ _READ_OUTCOMES = (Found, NotFound, InDoubt)
 _WRITE_OUTCOMES = (Applied, Refused, InDoubt)
 
 
-class Parts(Protocol):
-    """The parts of a host that are looked at."""
-
-    metrics: Metrics
-    reflectors: list[Reflector]
-    writer: Writer
-    planner: Planner
-    oversold: Oversold
-    duty: Duty
-
-
-def show_host(host: Parts, profiles: Profiles, clock: Clock) -> None:
+def show_host(parts: Parts) -> None:
     """Add them; every series stands from the beginning."""
-    _show_requests(host.metrics, host.writer)
-    _show_placing(host.metrics, host)
-    _show_planner(host.metrics, host.planner, profiles)
-    _show_watches(host.metrics, host.reflectors, clock)
+    metrics, means = parts.base.metrics, parts.base.means
+    _show_requests(metrics, parts.writer)
+    _show_placing(metrics, parts)
+    _show_planner(metrics, means.planner, means.profiles)
+    _show_watches(metrics, parts.reflectors, means.clock)
 
 
 def _show_requests(metrics: Metrics, writer: Writer) -> None:
@@ -60,23 +48,23 @@ def _show_requests(metrics: Metrics, writer: Writer) -> None:
         "writes_in_doubt",
         "Writes that may have been applied, or may still be: nobody knows.",
         (),
-        lambda: {(): writer.doubts.since(0)},
+        lambda: {(): writer.in_doubt(0)},
     )
 
 
-def _show_placing(metrics: Metrics, host: Parts) -> None:
+def _show_placing(metrics: Metrics, parts: Parts) -> None:
     metrics.counter(
         "oversold_pods",
         "Runtime Pods that were seen to hold more than they advertise, each time that it began.",
         (),
-        lambda: {(): host.oversold.count},
+        lambda: {(): parts.oversold.count},
     )
-    metrics.gauge("deciding", "Whether Runs are placed now.", (), lambda: {(): host.duty.deciding})
+    metrics.gauge("deciding", "Whether Runs are placed now.", (), lambda: {(): parts.duty.deciding})
     metrics.gauge(
         "catch_up_seconds",
         "From when this scheduler began to lead until it decided, the last time.",
         (),
-        lambda: {(): host.duty.catch_up_seconds},
+        lambda: {(): parts.duty.catch_up_seconds},
     )
 
 

@@ -9,7 +9,7 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.observing.metrics import Metrics
 from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.cluster.slices import Slices
-from kruntimes_core.cluster.writing.writer import Writer
+from kruntimes_core.cluster.writing.protocol import Writer
 from kruntimes_core.engine.cycle.work import PlanWork, Result, Work
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.instant import SECOND

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kruntimes_core.cluster.observing.checks import Check
 from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.cluster.watching.reflector import Reflector
-from kruntimes_core.cluster.writing.writer import Writer
+from kruntimes_core.cluster.writing.protocol import Writer
 
 _FATAL_STUCK_CALLS = 3
 _HUNG_SECONDS = 150.0

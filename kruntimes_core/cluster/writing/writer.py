@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.observing.log import Level, Log
@@ -13,6 +13,7 @@ from kruntimes_core.cluster.resources import RUNS
 from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Transport, TransportError
 from kruntimes_core.cluster.writing.answers import NOT_SENT, read_answer, write_answer
 from kruntimes_core.cluster.writing.doubts import Doubts
+from kruntimes_core.cluster.writing.protocol import Spawn
 from kruntimes_core.engine.binding.requests import InDoubt, Read, ReadAnswer, Request, Write, WriteAnswer
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.model.decode import Decoder
@@ -26,11 +27,9 @@ _PATCH = {
 # More than a limit can be late by on a machine that does ten things at once.
 _GRACE_SECONDS = 30.0
 
-Spawn = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 
-
-class Writer:
-    """One request after the other out of the engine's outbox, as many in flight as allowed."""
+class StatusWriter:
+    """Sends one request after the other out of the engine's outbox, as many in flight as allowed."""
 
     def __init__(
         self,
@@ -64,8 +63,7 @@ class Writer:
         """How a request becomes a task; the host takes care of tasks that end with a defect."""
         self.outcomes: Counter[tuple[str, str]] = Counter()
         """(what was asked: `read`, `bind`, ...; what came of it: `applied`, `refused`, ...)."""
-        self.doubts = Doubts(engine)
-        """The writes of which nobody knows what became."""
+        self._doubts = Doubts(engine)
 
     @property
     def in_flight(self) -> int:
@@ -86,6 +84,10 @@ class Writer:
         self._tasks[task] = request, asyncio.get_running_loop().time()
         task.add_done_callback(self._done)
         return True
+
+    def in_doubt(self, since: int) -> int:
+        """See `Writer`."""
+        return self._doubts.since(since)
 
     async def settle(self) -> None:
         """Wait until everything in flight was answered; each request has its own time limit."""
@@ -133,7 +135,7 @@ class Writer:
 
     def _concluded(self, write: Write, answer: WriteAnswer) -> None:
         now = self._clock.now()
-        self.doubts.written(write, answer, now.ticks)
+        self._doubts.written(write, answer, now.ticks)
         self._engine.written(write, answer, now)
 
     async def _patch(self, write: Write) -> WriteAnswer:

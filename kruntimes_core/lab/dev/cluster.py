@@ -14,6 +14,7 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.host.host import Host
 from kruntimes_core.cluster.host.leadership import Always
+from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
 from kruntimes_core.cluster.transport.http import HttpTransport
@@ -111,15 +112,17 @@ async def dev_cluster(
         _transport(server) as of_pods,
     ):
         host = Host(
-            profiles=profiles,
-            settings=engine,
-            transport=of_host,
-            clock=clock,
-            random=random,
-            planner=WorkerPlanner(log),
-            leadership=Always(),
-            log=log,
-            in_flight=_IN_FLIGHT,
+            Means(
+                profiles=profiles,
+                settings=engine,
+                transport=of_host,
+                clock=clock,
+                random=random,
+                planner=WorkerPlanner(log),
+                leadership=Always(),
+                log=log,
+                in_flight=_IN_FLIGHT,
+            )
         )
         runtimes = SimulatedRuntimes(
             behaviour=settings.behaviour, transport=of_pods, clock=clock, random=random, log=log

@@ -10,6 +10,7 @@ from typing import Any
 
 from kruntimes_core.cluster.host.host import Host
 from kruntimes_core.cluster.host.leadership import Always
+from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.observing.log import Level, Log
 from kruntimes_core.cluster.planning.inline import InlinePlanner
 from kruntimes_core.engine.settings import Settings
@@ -42,7 +43,7 @@ class Site(World):
             "leadership": Always(),
             "log": log,
         }
-        self.host = Host(**arguments | host)
+        self.host = Host(Means(**arguments | host))
         self.running: asyncio.Task[None] | None = None
         self._beating_task: asyncio.Task[None] | None = None
 

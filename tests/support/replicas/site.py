@@ -13,6 +13,7 @@ from typing import Any
 from memoryapi.server import MemoryApi
 
 from kruntimes_core.cluster.host.host import Host
+from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.leading.durations import Durations
 from kruntimes_core.cluster.leading.elector import Elector
 from kruntimes_core.cluster.leading.gauges import show_election
@@ -61,7 +62,7 @@ class Replica:
             "leadership": self.elector,
             "log": log,
         }
-        self.host = Host(**arguments | host)
+        self.host = Host(Means(**arguments | host))
         show_election(self.host.metrics, self.elector)
         self.running = asyncio.create_task(self.host.run())
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from kruntimes_core.cluster.host.host import Host
 from kruntimes_core.cluster.host.leadership import Always
+from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.observing.log import Level, Log
 from kruntimes_core.cluster.planning.inline import InlinePlanner
 from kruntimes_core.engine.settings import Settings
@@ -53,14 +54,16 @@ class Site:
     def host(self, profiles: Profiles) -> Host:
         """A scheduler for it."""
         return Host(
-            profiles=profiles,
-            settings=Settings(),
-            transport=DirectTransport(self.api),
-            clock=self.clock,
-            random=Random(7),
-            planner=InlinePlanner(),
-            leadership=Always(),
-            log=self.log,
+            Means(
+                profiles=profiles,
+                settings=Settings(),
+                transport=DirectTransport(self.api),
+                clock=self.clock,
+                random=Random(7),
+                planner=InlinePlanner(),
+                leadership=Always(),
+                log=self.log,
+            )
         )
 
     # Objects

@@ -1,0 +1,123 @@
+"""Making the parts of a host, and joining them: the place to change for a host with other parts."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kruntimes_core.cluster.host.duty import Duty
+from kruntimes_core.cluster.host.gauges import show_host
+from kruntimes_core.cluster.host.means import Means
+from kruntimes_core.cluster.host.oversold import Oversold
+from kruntimes_core.cluster.host.parts import Base, Parts
+from kruntimes_core.cluster.host.pump import Pump
+from kruntimes_core.cluster.host.reports import DecisionLines, QueueTimes
+from kruntimes_core.cluster.host.vitals import Vitals
+from kruntimes_core.cluster.host.watched import Watched
+from kruntimes_core.cluster.observing.log import Level
+from kruntimes_core.cluster.observing.metrics import Metrics
+from kruntimes_core.cluster.watching.feed import feeds
+from kruntimes_core.cluster.watching.followers import Followers
+from kruntimes_core.cluster.watching.reflector import Reflector
+from kruntimes_core.cluster.writing.protocol import Writer
+from kruntimes_core.cluster.writing.writer import StatusWriter
+from kruntimes_core.engine.engine import Engine
+from kruntimes_core.model.decode import Decoder
+
+
+def build_parts(means: Means) -> Parts:
+    """Make all parts, each with those that it needs, and let the others hear what they ask for."""
+    base = _base(means)
+    reflectors = _reflectors(base)
+    followers = Followers(reflectors)
+    writer = _writer(base)
+    vitals = Vitals(reflectors, writer, means.planner)
+    parts = Parts(
+        base=base,
+        reflectors=reflectors,
+        followers=followers,
+        writer=writer,
+        vitals=vitals,
+        duty=_duty(base, followers, vitals, writer),
+        pump=_pump(base, writer),
+        oversold=Oversold(base.engine, means.log),
+    )
+    _join(parts)
+    return parts
+
+
+def _base(means: Means) -> Base:
+    stirred = asyncio.Event()
+    engine = Engine(means.profiles, means.settings, means.clock.now())
+    return Base(
+        means=means,
+        decoder=Decoder(),
+        engine=engine,
+        metrics=Metrics(engine.tally, means.profiles),
+        watched=Watched(engine, means.clock, stirred.set),
+        stirred=stirred,
+    )
+
+
+def _reflectors(base: Base) -> list[Reflector]:
+    means, watched = base.means, base.watched
+    return [
+        Reflector(
+            transport=means.transport,
+            feed=feed,
+            clock=means.clock,
+            random=means.random,
+            log=means.log,
+            tell=watched.tell,
+            changed=watched.changed,
+        )
+        for feed in feeds(base.decoder, means.namespaces)
+    ]
+
+
+def _writer(base: Base) -> Writer:
+    means = base.means
+    return StatusWriter(
+        engine=base.engine,
+        transport=means.transport,
+        clock=means.clock,
+        decoder=base.decoder,
+        log=means.log,
+        answered=QueueTimes(base.engine, base.metrics, means.clock).answered,
+        freed=base.stirred.set,
+        in_flight=means.in_flight,
+        timeout_seconds=means.leadership.limits.write_seconds,
+    )
+
+
+def _duty(base: Base, followers: Followers, vitals: Vitals, writer: Writer) -> Duty:
+    return Duty(
+        leadership=base.means.leadership,
+        followers=followers,
+        vitals=vitals,
+        engine=base.engine,
+        writer=writer,
+        clock=base.means.clock,
+        log=base.means.log,
+        stir=base.stirred.set,
+    )
+
+
+def _pump(base: Base, writer: Writer) -> Pump:
+    return Pump(
+        engine=base.engine,
+        planner=base.means.planner,
+        writer=writer,
+        clock=base.means.clock,
+        metrics=base.metrics,
+        stirred=base.stirred,
+    )
+
+
+def _join(parts: Parts) -> None:
+    """Let the parts hear of what happens, and be seen."""
+    base, means = parts.base, parts.base.means
+    base.watched.listeners.append(parts.oversold.after)
+    base.watched.on_change.append(parts.duty.changed)
+    if means.log.speaks(Level.DEBUG):
+        base.engine.journal.listeners.append(DecisionLines(means.log).decided)
+    show_host(parts)

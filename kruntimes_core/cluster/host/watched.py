@@ -1,0 +1,35 @@
+"""What the watches tell goes to the engine first, and then to every other part that wants to hear it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.engine import events
+from kruntimes_core.engine.engine import Engine
+
+
+class Watched:
+    """Passes on what the reflectors tell. Who listens is said while a host is built."""
+
+    def __init__(self, engine: Engine, clock: Clock, stir: Callable[[], None]) -> None:
+        """stir: called when there may be something to do."""
+        self.listeners: list[Callable[[events.Event], None]] = []
+        """Told of each event, after the engine has taken it in."""
+        self.on_change: list[Callable[[], None]] = []
+        """Called whenever it changed what is followed, or why it is not."""
+        self._engine = engine
+        self._clock = clock
+        self._stir = stir
+
+    def tell(self, event: events.Event) -> None:
+        """Something was observed."""
+        self._engine.handle(event, self._clock.now())
+        for listener in self.listeners:
+            listener(event)
+        self._stir()
+
+    def changed(self) -> None:
+        """What is followed changed."""
+        for hear in self.on_change:
+            hear()
