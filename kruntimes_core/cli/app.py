@@ -14,6 +14,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
     cls=LazyGroup,
     lazy={
         "bench": "kruntimes_core.cli.bench.command:bench",
+        "config": "kruntimes_core.cli.config.command:config",
         "dev": "kruntimes_core.cli.dev.command:dev",
         "plan": "kruntimes_core.cli.plan.command:plan",
         "plugins": "kruntimes_core.cli.plugins.command:plugins",

@@ -27,10 +27,14 @@ class Origin:
 
     def error(self, path: Path, problem: str) -> ConfigurationError:
         """The error for the field at `path`, which is the subject of `problem`."""
-        where = dotted(path)
+        return ConfigurationError(
+            ": ".join(part for part in (self.place(path), dotted(path), problem) if part)
+        )
+
+    def place(self, path: Path) -> str:
+        """Where the field at `path` stands, as `FILE:LINE`; empty without a file."""
         line = locate(self.text, path) if self.source else None
-        place = f"{self.source}:{line}" if line is not None else self.source
-        return ConfigurationError(": ".join(part for part in (place, where, problem) if part))
+        return f"{self.source}:{line}" if line is not None else self.source
 
     def complaint(self, path: Path, problem: str) -> ConfigurationError:
         """The error for a problem that names its own subject: the path only leads into a file."""

@@ -19,6 +19,7 @@ from kruntimes_core.model.decode.yaml_text import load_documents
 # How pydantic begins its sentences, and how this host's errors go on after a path.
 _OPENINGS = (("Input should ", "must "), ("String should ", "must "), ("Tuple should ", "must "))
 _PLAINER = {"too_short": "must have at least one entry", "dict_type": "must be a mapping"}
+_ADVICE = "name a readable configuration file"
 _COMPLETE = frozenset({"list", "mapping"})
 
 
@@ -29,11 +30,13 @@ def configuration_from(path: str | None) -> Configuration:
     """
     if path is None:
         return Configuration.default()
+    if not path:
+        raise ConfigurationError(f"the file's name is empty: {_ADVICE}")
     try:
         text = FilePath(path).read_bytes()
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise ConfigurationError(f"{path}: {reason.lower()}: name a readable configuration file") from error
+        raise ConfigurationError(f"{path}: {reason.lower()}: {_ADVICE}") from error
     return load_configuration(text, path)
 
 

@@ -57,6 +57,8 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     main([])
     listed = capsys.readouterr().out.partition("Commands:")[2]
     assert [line.split()[0] for line in listed.strip().splitlines()] == [
+        "bench",
+        "config",
         "dev",
         "plan",
         "plugins",
@@ -70,7 +72,7 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["plann"], "no such command 'plann': did you mean plan? (see kruntimes --help)"),
         (["plugins", "lst"], "no such command 'lst': did you mean list? (see kruntimes plugins --help)"),
-        (["frob"], "no such command 'frob': known are dev, plan, "),
+        (["frob"], "no such command 'frob': known are bench, config, dev, plan, "),
         (["--frob"], "no such option '--frob' (see kruntimes --help)"),
         (["plan"], "missing option '-f' / '--filename' (see kruntimes plan --help)"),
         (["plan", "-f"], "option '-f' requires an argument (see kruntimes"),

@@ -1,0 +1,1 @@
+"""`kruntimes config` checks a configuration, describes what one may say, and shows what holds."""

@@ -1,0 +1,43 @@
+"""`kruntimes config validate` and `schema`: what a configuration may say, and whether this one does."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.output.documents import write_json
+from kruntimes_core.cli.output.text import printable
+from kruntimes_core.framework.configuration import build_profiles, configuration_from, load_configuration
+from kruntimes_core.framework.configuration.schema import configuration_schema
+from kruntimes_core.framework.loading.catalog import Catalog
+
+_STANDARD_INPUT = "-"
+_ITS_NAME = "standard input"
+
+
+def check(file: str) -> Exit:
+    """Say that the configuration is valid. Raises: `InputError` as the scheduler's start would."""
+    from_pipe = file == _STANDARD_INPUT
+    name = _ITS_NAME if from_pipe else file
+    configuration = (
+        load_configuration(sys.stdin.buffer.read(), name) if from_pipe else configuration_from(file)
+    )
+    profiles = build_profiles(configuration, Catalog())
+    named = ", ".join(f"{one.name} ({_counted(len(one.plugins))})" for one in profiles.all)
+    click.echo(printable(f"{name} is valid: {named}"))
+    return Exit.DONE
+
+
+def _counted(plugins: int) -> str:
+    return f"{plugins} plugin" if plugins == 1 else f"{plugins} plugins"
+
+
+def print_schema() -> Exit:
+    """Print the schema; says on standard error which plugins' arguments it leaves unchecked."""
+    schema = configuration_schema(Catalog())
+    write_json(schema.document)
+    for problem in schema.problems:
+        click.echo(printable(problem), err=True)
+    return Exit.DONE

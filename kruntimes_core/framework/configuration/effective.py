@@ -1,0 +1,117 @@
+"""The configuration with every default filled in: what holds, and which line of which file says so.
+
+`document` is a configuration file again, and means the same: whoever writes it down is safe from
+defaults that change, and from plugins that somebody installs later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kruntimes_core.framework.configuration.consistency import ProfilePlan, plans
+from kruntimes_core.framework.configuration.failures import Origin, Path, dotted
+from kruntimes_core.framework.configuration.models import EVERY, Configuration
+from kruntimes_core.framework.configuration.selection import Choice, choices, is_meant
+from kruntimes_core.framework.configuration.shapes import Section
+from kruntimes_core.framework.loading.catalog import Catalog
+
+DEFAULT = "default"
+"""Where a value comes from that no file gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One field outside of the profiles. field: as `backoff.maxSeconds`. origin: `FILE:LINE` or `default`."""
+
+    field: str
+    value: Any
+    origin: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveEntry:
+    """One active plugin of one profile.
+
+    runtimes: None for all that no other profile names. weight: None for a plugin that does not score.
+    arguments: as configured; None where the plugin's own defaults hold. origin: as of a `Setting`.
+    """
+
+    profile: str
+    runtimes: tuple[str, ...] | None
+    name: str
+    distribution: str
+    version: str
+    weight: int | None
+    arguments: Mapping[str, Any] | None
+    origin: str
+
+
+def settings(configuration: Configuration) -> Iterator[Setting]:
+    """Every single value, in the order of the file."""
+    yield from _settings(configuration, (), configuration.origin)
+
+
+def active_entries(configuration: Configuration, catalog: Catalog) -> Iterator[ActiveEntry]:
+    """The active plugins, profile by profile, in the order in which they are asked.
+
+    Raises `LoadError` for one that is meant and cannot be loaded.
+    """
+    for plan in plans(configuration):
+        for choice in choices(plan, catalog):
+            if is_meant(choice, catalog):
+                yield _entry(plan, choice, catalog, configuration.origin)
+
+
+def document(configuration: Configuration, catalog: Catalog) -> dict[str, Any]:
+    """The whole as a configuration file that leaves nothing open. Raises as `active_entries`."""
+    entries = list(active_entries(configuration, catalog))
+    whole = _plain(configuration.model_dump(mode="json", by_alias=True))
+    sections = {section["name"]: section for section in whole["profiles"]}
+    for plan in plans(configuration):
+        enabled = [_written(entry) for entry in entries if entry.profile == plan.name]
+        sections.get(plan.name, whole)["plugins"] = {"disabled": [EVERY], "enabled": enabled}
+    return dict(whole)
+
+
+def _settings(section: Section, path: Path, origin: Origin) -> Iterator[Setting]:
+    for name, field in type(section).model_fields.items():
+        value = getattr(section, name)
+        below = (*path, str(field.alias))
+        if isinstance(value, tuple) or name == "plugins":
+            continue
+        if isinstance(value, Section):
+            yield from _settings(value, below, origin)
+            continue
+        given = name in section.model_fields_set
+        yield Setting(dotted(below), _plain(value), origin.place(below) if given else DEFAULT)
+
+
+def _entry(plan: ProfilePlan, choice: Choice, catalog: Catalog, origin: Origin) -> ActiveEntry:
+    installed = catalog.load(choice.name)
+    return ActiveEntry(
+        profile=plan.name,
+        runtimes=None if plan.runtimes is None else tuple(sorted(plan.runtimes)),
+        name=choice.name,
+        distribution=installed.distribution,
+        version=installed.version,
+        weight=choice.weight if "score" in installed.hooks else None,
+        arguments=choice.arguments or None,
+        origin=origin.place(choice.path) if choice.path is not None else DEFAULT,
+    )
+
+
+def _written(entry: ActiveEntry) -> dict[str, Any]:
+    """An entry of `enabled` that says all that was decided about the plugin."""
+    said = {"name": entry.name, "weight": entry.weight, "arguments": entry.arguments}
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    """The value with whole numbers as people write them: 15, not 15.0."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
