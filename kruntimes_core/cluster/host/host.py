@@ -53,7 +53,7 @@ class Host:
         """
         parts = self.parts
         async with asyncio.TaskGroup() as group:
-            parts.writer.spawn = group.create_task
+            parts.writer.start(group.create_task)
             parts.followers.start(group.create_task)
             beside = [group.create_task(one()) for one in parts.beside]
             beside.append(group.create_task(self._means.leadership.campaign(parts.duty)))

@@ -12,9 +12,6 @@ Spawn = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 class Writer(Protocol):
     """Takes one request after the other out of the engine's outbox, and tells it what came of each."""
 
-    spawn: Spawn
-    """How a request becomes a task; the host takes care of tasks that end with a defect."""
-
     @property
     def outcomes(self) -> Mapping[tuple[str, str], int]:
         """(what was asked: `read`, `bind`, ...; what came of it: `Applied`, `Refused`, ...) to how often."""
@@ -26,6 +23,9 @@ class Writer(Protocol):
     @property
     def overdue(self) -> int:
         """How many requests go on far beyond their limit: nothing in here should."""
+
+    def start(self, spawn: Spawn) -> None:
+        """Begin. spawn: makes a task of a request, and takes care of one that ends with a defect."""
 
     def send_next(self) -> bool:
         """Take the next request; False if there is none, or no place for it."""

@@ -11,9 +11,11 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.observing.log import Level, Log
 from kruntimes_core.cluster.resources import RUNS
 from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Transport, TransportError
-from kruntimes_core.cluster.writing.answers import NOT_SENT, read_answer, write_answer
+from kruntimes_core.cluster.writing.answers import NOT_SENT, write_answer
 from kruntimes_core.cluster.writing.doubts import Doubts
+from kruntimes_core.cluster.writing.flights import Flights
 from kruntimes_core.cluster.writing.protocol import Spawn
+from kruntimes_core.cluster.writing.reading import RunReader
 from kruntimes_core.engine.binding.requests import InDoubt, Read, ReadAnswer, Request, Write, WriteAnswer
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.model.decode import Decoder
@@ -24,8 +26,6 @@ _PATCH = {
     # The answer is needed for its version alone; a Run can carry 256 KiB of source.
     "accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
 }
-# More than a limit can be late by on a machine that does ten things at once.
-_GRACE_SECONDS = 30.0
 
 
 class StatusWriter:
@@ -52,37 +52,36 @@ class StatusWriter:
         self._engine = engine
         self._transport = transport
         self._clock = clock
-        self._decoder = decoder
         self._log = log
         self._answered = answered
         self._freed = freed
-        self._limit = in_flight
         self._timeout_seconds = timeout_seconds
-        self._tasks: dict[asyncio.Task[None], tuple[Request, float]] = {}
-        self.spawn: Spawn = asyncio.create_task
-        """How a request becomes a task; the host takes care of tasks that end with a defect."""
+        self._flights = Flights(in_flight, timeout_seconds)
+        self._reader = RunReader(transport, clock, decoder, timeout_seconds)
         self.outcomes: Counter[tuple[str, str]] = Counter()
         """(what was asked: `read`, `bind`, ...; what came of it: `applied`, `refused`, ...)."""
         self._doubts = Doubts(engine)
 
+    def start(self, spawn: Spawn) -> None:
+        """See `Writer`."""
+        self._flights.spawn = spawn
+
     @property
     def in_flight(self) -> int:
         """How many requests have no answer yet."""
-        return len(self._tasks)
+        return len(self._flights)
 
     def send_next(self) -> bool:
         """Take the next request and send it; False if there is none, or no place for it.
 
         The engine is asked only when there is a place, so that a bind is checked when it leaves.
         """
-        if len(self._tasks) >= self._limit:
+        if self._flights.full:
             return False
         request = self._engine.next_request(self._clock.now())
         if request is None:
             return False
-        task = self.spawn(self._send(request))
-        self._tasks[task] = request, asyncio.get_running_loop().time()
-        task.add_done_callback(self._done)
+        self._flights.start(request, self._send(request), self._ended)
         return True
 
     def in_doubt(self, since: int) -> int:
@@ -91,25 +90,22 @@ class StatusWriter:
 
     async def settle(self) -> None:
         """Wait until everything in flight was answered; each request has its own time limit."""
-        while self._tasks:
-            await asyncio.wait(set(self._tasks))
+        await self._flights.settle()
 
     def abandon(self) -> None:
         """Close the connections of writes under way: what became of them is in doubt."""
-        for task, (request, _) in self._tasks.items():
+        for task, request in self._flights:
             if isinstance(request, Write):
                 task.cancel()
 
     @property
     def overdue(self) -> int:
         """How many requests go on far beyond their limit: nothing in here should."""
-        began = asyncio.get_running_loop().time() - self._timeout_seconds - _GRACE_SECONDS
-        return sum(at < began for _, at in self._tasks.values())
+        return self._flights.overdue
 
     # Inside
 
-    def _done(self, task: asyncio.Task[None]) -> None:
-        request, _ = self._tasks.pop(task)
+    def _ended(self, task: asyncio.Task[None], request: Request) -> None:
         if task.cancelled() and isinstance(request, Write):
             # Here and not in the task: one that is cancelled before its first step never runs.
             self._concluded(request, InDoubt())
@@ -156,18 +152,6 @@ class StatusWriter:
         return write_answer(response, self._clock.now().wall)
 
     async def _read(self, read: Read) -> ReadAnswer:
-        """A consistent read: without a resourceVersion the server answers from the store itself."""
-        call = Call(
-            method="GET",
-            path=RUNS.path(read.namespace, read.name),
-            timeout_seconds=self._timeout_seconds,
-        )
-        answer: ReadAnswer
-        try:
-            response = await self._transport.request(call)
-        except TransportError:
-            answer = InDoubt()
-        else:
-            answer = read_answer(response, self._clock.now().wall, self._decoder)
+        answer = await self._reader.read(read)
         self._engine.read(read, answer, self._clock.now())
         return answer
