@@ -1,0 +1,130 @@
+"""Requests of the bench: sent as often as it takes, at most so many at a time, and counted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic_core import from_json
+
+from kruntimes_core.cluster.resources import Resource
+from kruntimes_core.cluster.statuses import status_of
+from kruntimes_core.cluster.transport.protocol import Call, Query, Response, Transport
+from kruntimes_core.lab.bench.live.made.objects import Object
+from kruntimes_core.model.errors import InputError
+
+NAMESPACES = Resource(plural="namespaces")
+TIMEOUT_SECONDS = 60.0
+_MERGE_PATCH = "application/merge-patch+json"
+# A Run that comes back whole costs the server and us more than its name and version.
+_METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+_BUSY = frozenset({429, 503})
+_ATTEMPTS = 10
+
+
+class RefusedError(InputError):
+    """The API server refused what the bench cannot do without."""
+
+    def __init__(self, verb: str, what: str, response: Response) -> None:
+        status = status_of(response, datetime.now(UTC))
+        super().__init__(f"the API server refuses to {verb} {what}: {response.status} {status.message}")
+        self.code = response.status
+
+
+class Api:
+    """What the bench asks of the API server. Whatever is refused raises `RefusedError`."""
+
+    def __init__(self, transport: Transport, in_flight: int) -> None:
+        """in_flight: requests at a time; more wait for their turn."""
+        self.transport = transport
+        self.own_versions: set[str] = set()
+        """The resourceVersions that writes of the bench made."""
+        self._places = asyncio.Semaphore(in_flight)
+
+    def lane(self, in_flight: int) -> Api:
+        """Another way for requests that must not wait behind those of this one."""
+        other = Api(self.transport, in_flight)
+        other.own_versions = self.own_versions
+        return other
+
+    async def get(self, path: str, query: Query = ()) -> Response:
+        """Read anything; the answer as it is, whatever its status."""
+        return await self._send("GET", path, query=query)
+
+    async def create(self, resource: Resource, body: Object, namespace: str | None = None) -> Object:
+        """Create an object; returns its metadata."""
+        response = await self._send("POST", resource.path(namespace), body)
+        return self._metadata("create", resource, response)
+
+    async def patch_status(
+        self, resource: Resource, namespace: str, name: str, body: Object
+    ) -> Mapping[str, Any]:
+        """Merge into the status of an object; returns its metadata."""
+        response = await self._send("PATCH", resource.path(namespace, name, "status"), body)
+        return self._metadata("patch", resource, response)
+
+    async def delete(self, resource: Resource, namespace: str | None, name: str) -> None:
+        """Delete an object, if it is there."""
+        response = await self._send("DELETE", resource.path(namespace, name))
+        if response.status != 404:
+            self._accepted("delete", resource, response)
+
+    async def delete_all(self, resource: Resource, namespace: str, query: Query = ()) -> None:
+        """Delete the objects of a namespace at once, until there is none. query: a selector."""
+        while True:
+            response = await self._send(
+                "DELETE", resource.path(namespace), query=(*query, ("gracePeriodSeconds", "0"))
+            )
+            # A server that does not get through within its own time limit got through a part of it.
+            if response.status != 504:
+                self._accepted("delete", resource, response)
+            listed = await self.get(resource.path(namespace), (*query, ("limit", "1")))
+            self._accepted("list", resource, listed)
+            if not from_json(listed.body).get("items"):
+                return
+
+    async def names(self, resource: Resource, query: Query) -> list[str]:
+        """The names of what a selector finds, wherever it is."""
+        listed = await self.get(resource.path(), query)
+        self._accepted("list", resource, listed)
+        return [str(one["metadata"]["name"]) for one in from_json(listed.body)["items"]]
+
+    async def version(self, resource: Resource, namespace: str) -> str:
+        """The version from which a watch of a namespace can begin."""
+        listed = await self.get(resource.path(namespace), (("limit", "1"),))
+        self._accepted("list", resource, listed)
+        return str(from_json(listed.body)["metadata"]["resourceVersion"])
+
+    async def _send(self, method: str, path: str, body: Object | None = None, query: Query = ()) -> Response:
+        headers = {"accept": _METADATA} if method != "GET" else {}
+        if method == "PATCH":
+            headers["content-type"] = _MERGE_PATCH
+        call = Call(
+            method=method,
+            path=path,
+            query=query,
+            headers=headers,
+            body=None if body is None else json.dumps(body, separators=(",", ":")).encode(),
+            timeout_seconds=TIMEOUT_SECONDS,
+        )
+        for _ in range(_ATTEMPTS):
+            async with self._places:
+                response = await self.transport.request(call)
+            if response.status not in _BUSY:
+                break
+            asked = status_of(response, datetime.now(UTC)).retry_after
+            await asyncio.sleep(min(asked or 1.0, 5.0))
+        return response
+
+    def _metadata(self, verb: str, resource: Resource, response: Response) -> Object:
+        self._accepted(verb, resource, response)
+        metadata: Object = from_json(response.body)["metadata"]
+        self.own_versions.add(metadata["resourceVersion"])
+        return metadata
+
+    def _accepted(self, verb: str, resource: Resource, response: Response) -> None:
+        if response.status not in (200, 201, 202):
+            raise RefusedError(verb, resource.title, response)

@@ -1,0 +1,109 @@
+"""What a scheduler is loaded with: how many Runs come, when, and beside what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import ceil, lcm
+from random import Random
+
+from kruntimes_core.model.errors import InputError
+
+FEWEST_SLOTS = 4
+"""Slots of a Pod where Runs end again."""
+_SPARE = 2.0
+"""Room for so many times the Runs that are under way on average, where Runs end again."""
+
+
+class Mode(StrEnum):
+    """How the Runs come."""
+
+    DRAIN = "drain"
+    """They all wait already when the scheduler starts."""
+    BURST = "burst"
+    """They are all created at once."""
+    OPEN = "open"
+    """They arrive at random moments of a given rate (Poisson), whether or not those before are placed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """One load. Everything random in it depends on `seed` alone."""
+
+    mode: Mode = Mode.DRAIN
+    runs: int = 1_000
+    """How many Runs come at once; not used by `OPEN`."""
+    rate: float = 40.0
+    """Runs a second, and for how many `seconds`; used by `OPEN`."""
+    seconds: float = 30.0
+    pods: int = 20
+    """In all; they are dealt out to the namespaces and Runtimes."""
+    slots: int | None = None
+    """How many Runs a Pod takes; None: enough for the load."""
+    duration: tuple[float, float] | None = None
+    """Seconds for which a Run occupies its slot, drawn evenly between both; None: it stays."""
+    hopeless: int = 0
+    """Runs beside the load that ask for more than any Pod has."""
+    waiting_elsewhere: int = 0
+    """Runs beside the load that wait for a resource of its Pods that is in use, or for another Runtime."""
+    namespaces: int = 1
+    runtimes: int = 1
+    heartbeat_seconds: float = 5.0
+    """Between two heartbeats of a Pod; 0: its first one is an hour ahead, and no other comes."""
+    cohorts: int = 0
+    """How many groups of Runs, in each namespace and Runtime, must each be on one Pod; 0: no affinity."""
+    seed: int = 0
+
+    def check(self) -> None:
+        """Raises `InputError` if some namespace or Runtime would be without a Pod."""
+        least = max(self.namespaces, self.runtimes)
+        if self.pods < least:
+            raise InputError(f"--pods {self.pods} is too few: give at least {least}, one for each place")
+
+    def arrivals(self, round_number: int) -> list[float]:
+        """When each Run is created, in seconds from the start of a round."""
+        if self.mode is not Mode.OPEN:
+            return [0.0] * self.runs
+        random = Random(f"{self.seed}/{round_number}")  # noqa: S311 - a load
+        moments, moment = [], random.expovariate(self.rate)
+        while moment < self.seconds:
+            moments.append(moment)
+            moment += random.expovariate(self.rate)
+        return moments
+
+    @property
+    def slots_of_a_pod(self) -> int:
+        """How many Runs a Pod takes."""
+        if self.slots is not None:
+            return self.slots
+        if self.mode is not Mode.OPEN:
+            return self.runs if self.cohorts else ceil(self.runs / self.pods)
+        expected = self.rate * (self.seconds if self.duration is None else max(self.duration))
+        if self.cohorts:
+            return max(ceil(expected * _SPARE), FEWEST_SLOTS)
+        return max(ceil(expected * _SPARE / self.pods), FEWEST_SLOTS)
+
+    def draw_seconds(self, name: str) -> float | None:
+        """How long a Run occupies its slot; None: for good."""
+        if self.duration is None:
+            return None
+        return Random(f"{self.seed}/{name}").uniform(*self.duration)  # noqa: S311 - a load
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Where a Pod or a Run is: the number of its namespace, and of its Runtime."""
+
+    namespace: int
+    runtime: int
+
+
+def cell(load: Load, pod: int) -> Cell:
+    """The cell of a Pod by its number: all namespaces and all Runtimes are used, in changing pairs."""
+    shift = pod // lcm(load.namespaces, load.runtimes)
+    return Cell(pod % load.namespaces, (pod + shift) % load.runtimes)
+
+
+def cells(load: Load) -> list[Cell]:
+    """Every cell that has a Pod, once."""
+    return list(dict.fromkeys(cell(load, pod) for pod in range(load.pods)))

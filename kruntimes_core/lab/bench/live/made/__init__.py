@@ -1,0 +1,1 @@
+"""What a bench makes in a cluster, and takes away again."""

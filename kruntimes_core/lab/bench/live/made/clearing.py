@@ -1,0 +1,52 @@
+"""Takes away what a bench made. It deletes in namespaces of the bench, and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kruntimes_core.cluster.resources import PODS, RUNS
+from kruntimes_core.lab.bench.live.api import NAMESPACES
+from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL, ROLE_LABEL
+from kruntimes_core.lab.bench.live.made.site import Site
+from kruntimes_core.lab.bench.live.tasks import together
+
+_LINGER_SECONDS = 3.0
+_PAUSE_SECONDS = 0.25
+
+
+async def remove_runs(site: Site, role: str) -> None:
+    """Delete the Runs of a role, and wait until that is seen."""
+    query = (("labelSelector", f"{ROLE_LABEL}={role}"),)
+    with site.observer.clearing():
+        await together(site.api.delete_all(RUNS, name, query) for name in site.namespaces)
+        await site.observer.until(lambda: all(run.role != role for run in site.observer.runs.values()))
+
+
+async def remove_pods(site: Site) -> None:
+    """Delete all Pods, and wait until that is seen."""
+    with site.observer.clearing():
+        await together(site.api.delete_all(PODS, name) for name in site.namespaces)
+        await site.observer.until(lambda: not site.observer.pods)
+    site.pods.clear()
+
+
+async def remove_everything(site: Site) -> list[str]:
+    """Delete all objects and the namespaces; returns those whose deletion nobody finishes here.
+
+    That takes a controller manager, which the API server of a test has not. They are empty then.
+    """
+    left = await site.api.names(NAMESPACES, (("labelSelector", f"{BENCH_LABEL}={site.bench}"),))
+    with site.observer.clearing():
+        for resource in (RUNS, PODS):
+            await together(site.api.delete_all(resource, name) for name in left)
+        await together(site.api.delete(NAMESPACES, None, name) for name in left)
+    for _ in range(round(_LINGER_SECONDS / _PAUSE_SECONDS)):
+        left = [name for name in left if await _is_there(site, name)]
+        if not left:
+            break
+        await asyncio.sleep(_PAUSE_SECONDS)
+    return left
+
+
+async def _is_there(site: Site, name: str) -> bool:
+    return (await site.api.get(NAMESPACES.path(None, name))).status != 404

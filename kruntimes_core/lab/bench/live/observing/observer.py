@@ -1,0 +1,166 @@
+"""The bench's own view: every version of its Runs and Pods, as its own watches show them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from random import Random
+from typing import Any
+
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.resources import PODS, RUNS, Resource
+from kruntimes_core.cluster.transport.protocol import Transport
+from kruntimes_core.cluster.watching.feed import Feed
+from kruntimes_core.cluster.watching.reflector import Reflector
+from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL, ROLE_LABEL
+from kruntimes_core.lab.bench.live.observing.seen import Seen, SeenPod, SeenRun, seen_pod, seen_run
+
+Heard = Callable[[SeenRun, float], None]
+"""Told of each version of a Run, and when it was seen (seconds of a clock that only goes on)."""
+
+
+class Observer:
+    """Two watches over all namespaces, of what bears the bench's label and nothing else."""
+
+    def __init__(self, transport: Transport, clock: Clock, random: Random, log: Log, bench: str) -> None:
+        self.history: list[Seen] = []
+        """Everything seen; those of one resource in their order."""
+        self.runs: dict[tuple[str, str], SeenRun] = {}
+        """The newest version of each Run that exists."""
+        self.pods: dict[tuple[str, str], SeenPod] = {}
+        self.listeners: list[Heard] = []
+        self.cleared: set[str] = set()
+        """UIDs of what the bench deleted."""
+        self.gaps = 0
+        """How often a watch was interrupted so that versions may have been missed."""
+        self._clearing = False
+        self._heard_at = 0.0
+        self._stirred = asyncio.Event()
+        self._listed: set[str] = set()
+        selector = (("labelSelector", f"{BENCH_LABEL}={bench}"),)
+        self._reflectors = [
+            Reflector(
+                transport=transport,
+                feed=self._feed(replace(resource, selector=selector), read),
+                clock=clock,
+                random=random,
+                log=log,
+                tell=_take_in,
+                changed=self._stirred.set,
+            )
+            for resource, read in (
+                (RUNS, lambda obj: seen_run(obj, ROLE_LABEL)),
+                (PODS, seen_pod),
+            )
+        ]
+
+    def tasks(self) -> list[Coroutine[None, None, None]]:
+        """What runs as long as it observes."""
+        return [reflector.run() for reflector in self._reflectors]
+
+    async def started(self) -> None:
+        """Wait until both watches are open."""
+        await self.until(lambda: all(reflector.following for reflector in self._reflectors))
+
+    async def until(self, holds: Callable[[], bool], seconds: float | None = None) -> bool:
+        """Wait until something holds, asked at each event; False after `seconds`."""
+        try:
+            async with asyncio.timeout(seconds):
+                while not holds():
+                    self._stirred.clear()
+                    await self._stirred.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    @contextmanager
+    def clearing(self) -> Iterator[None]:
+        """What goes while the block lasts was deleted by the bench itself."""
+        self._clearing = True
+        try:
+            yield
+        finally:
+            self._clearing = False
+
+    async def quiet(self, seconds: float, longest: float) -> bool:
+        """Wait until no Run has changed for `seconds`; False if that does not come within `longest`."""
+        given_up_at = time.monotonic() + longest
+        while time.monotonic() < given_up_at:
+            left = self._heard_at + seconds - time.monotonic()
+            if left <= 0:
+                return True
+            await asyncio.sleep(left)
+        return False
+
+    # Inside
+
+    def _feed(self, resource: Resource, read: Callable[[Any], Seen]) -> Feed:
+        """Each observation as a call that takes it in."""
+
+        def observe(seen: Seen) -> Any:
+            return partial(self._take, seen)
+
+        def gone(*, namespace: str, name: str, uid: str, version: str) -> Any:
+            return partial(self._gone, resource, namespace, name, uid, version)
+
+        def listed(*, observations: tuple[Seen, ...], **_: object) -> Any:
+            return partial(self._all, resource, observations)
+
+        return Feed(
+            resource=resource,
+            namespace=None,
+            decode=read,
+            observe=observe,
+            gone=gone,
+            listed=listed,
+        )
+
+    def _known(self, resource: Resource) -> dict[tuple[str, str], Any]:
+        return self.runs if resource.plural == RUNS.plural else self.pods
+
+    def _take(self, seen: Seen) -> None:
+        at, key = time.monotonic(), (seen.namespace, seen.name)
+        self.history.append(seen)
+        if isinstance(seen, SeenPod):
+            self.pods[key] = seen
+        elif isinstance(seen, SeenRun):
+            self._heard_at = at
+            self.runs[key] = seen
+            for listener in self.listeners:
+                listener(seen, at)
+        self._stirred.set()
+
+    def _gone(self, resource: Resource, namespace: str, name: str, uid: str, version: str) -> None:
+        last = self._known(resource).pop((namespace, name), None)
+        if last is None or last.uid != uid:
+            return
+        if self._clearing:
+            self.cleared.add(uid)
+        end = replace(last, version=version, gone=True)
+        self.history.append(end)
+        if isinstance(end, SeenRun):
+            for listener in self.listeners:
+                listener(end, time.monotonic())
+        self._stirred.set()
+
+    def _all(self, resource: Resource, observations: tuple[Seen, ...]) -> None:
+        """A whole list. Only the first one comes before a watch; any other one may hide versions."""
+        known = self._known(resource)
+        self.gaps += resource.plural in self._listed
+        self._listed.add(resource.plural)
+        for key in known.keys() - {(seen.namespace, seen.name) for seen in observations}:
+            self._gone(resource, *key, known[key].uid, known[key].version)
+        for seen in observations:
+            last = known.get((seen.namespace, seen.name))
+            if last is None or last.version != seen.version:
+                self._take(seen)
+
+
+def _take_in(take: Any) -> None:
+    """Every event of this feed is a call that takes it in."""
+    take()

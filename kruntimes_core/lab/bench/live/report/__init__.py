@@ -1,0 +1,1 @@
+"""From what was seen to figures, and to the document of them."""

@@ -1,0 +1,83 @@
+"""Figures out of many moments: percentiles, windows, and the spread over rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil
+from statistics import median
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Several measurements of one thing."""
+
+    median: float
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How long Runs waited, in seconds. Each figure was measured of some Run: nothing is interpolated."""
+
+    p50: float
+    p95: float
+    p99: float
+    highest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A piece of a round. Times in seconds from its beginning; the last window may be shorter."""
+
+    start: float
+    end: float
+    created: int
+    placed: int
+    latency: Latency | None
+    """Of the Runs that were placed in it; None without any."""
+
+    @property
+    def rate(self) -> float:
+        """Placements a second."""
+        return self.placed / (self.end - self.start)
+
+
+def spread(values: Iterable[float | None]) -> Spread | None:
+    """The spread of those that are known; None for none."""
+    known = [value for value in values if value is not None]
+    return Spread(median(known), min(known), max(known)) if known else None
+
+
+def latency(seconds: Iterable[float]) -> Latency | None:
+    """Percentiles by nearest rank; None without any value."""
+    ordered = sorted(seconds)
+    if not ordered:
+        return None
+    p50, p95, p99 = (percentile(ordered, percent) for percent in (50, 95, 99))
+    return Latency(p50, p95, p99, ordered[-1])
+
+
+def percentile(ordered: Sequence[float], percent: int) -> float:
+    """The smallest value such that `percent` of all are not above it. ordered: ascending, not empty."""
+    return ordered[max(ceil(len(ordered) * percent / 100), 1) - 1]
+
+
+def windows(
+    created: Sequence[float], placed: Sequence[tuple[float, float]], end: float, length: float
+) -> list[Window]:
+    """Cut a round into windows of `length` seconds.
+
+    created: moments. placed: moments, each with how long that Run had waited. end: of the round. All in
+    seconds from its beginning; what was before it, as the Runs that waited already, is in no window.
+    """
+    found = []
+    for number in range(max(ceil(end / length), 1)):
+        start, stop = number * length, min((number + 1) * length, max(end, length / 1_000))
+        # The last moment of a round is in its last window.
+        closed = stop >= end
+        inside = [one for at, one in placed if start <= at and (at < stop or (closed and at <= end))]
+        news = sum(start <= at and (at < stop or (closed and at <= end)) for at in created)
+        found.append(Window(start, stop, news, len(inside), latency(inside)))
+    return found

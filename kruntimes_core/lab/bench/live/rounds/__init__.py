@@ -1,0 +1,1 @@
+"""One load after the other, and what the API server takes without any scheduler between them."""

@@ -1,0 +1,43 @@
+"""Whether a scheduler places Runs, found out by giving it one."""
+
+from __future__ import annotations
+
+from kruntimes_core.lab.bench.live.made.clearing import remove_runs
+from kruntimes_core.lab.bench.live.made.site import Site
+from kruntimes_core.model.errors import InputError
+
+ROLE = "probe"
+_NOBODY_SECONDS = 1.5
+_QUIET_SECONDS, _LONGEST_QUIET_SECONDS = 1.0, 30.0
+
+
+async def check_nobody_else(site: Site) -> None:
+    """Raises `InputError` if some scheduler of the cluster places a Run before the bench starts one."""
+    if await _is_placed(site, _NOBODY_SECONDS):
+        raise InputError(
+            "a scheduler that the bench did not start places Runs on this server: stop it, or measure it with"
+            " --no-scheduler or --scheduler-pid PID"
+        )
+
+
+async def wait_until_ready(site: Site, seconds: float) -> None:
+    """Wait until a Run is placed, and then until nothing more is written to those that wait.
+
+    Raises `InputError` if it is not placed within `seconds`.
+    """
+    if not await _is_placed(site, seconds):
+        raise InputError(
+            f"nothing placed a Run within {seconds:g} s: does the scheduler run, and on this server?"
+        )
+    await site.observer.quiet(_QUIET_SECONDS, _LONGEST_QUIET_SECONDS)
+
+
+async def _is_placed(site: Site, seconds: float) -> bool:
+    where = site.cells[0]
+    await site.add_run(where, ROLE, ROLE)
+    key = site.namespace(where), ROLE
+    placed = await site.observer.until(
+        lambda: key in site.observer.runs and bool(site.observer.runs[key].pod_uid), seconds
+    )
+    await remove_runs(site, ROLE)
+    return placed

@@ -1,0 +1,1 @@
+"""The scheduler that is measured: what is started, and what it costs."""

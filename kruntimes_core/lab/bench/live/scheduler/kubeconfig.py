@@ -1,0 +1,50 @@
+"""The kubeconfig of the scheduler: the user's own, or a copy in which the chosen context is current."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from kruntimes_core.model.errors import InputError
+
+_DEFAULT = "~/.kube/config"
+_PATHS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
+
+
+def kubeconfig_for(
+    path: str | None, context: str | None, environment: Mapping[str, str], folder: Path
+) -> str:
+    """The path of a kubeconfig for the scheduler. path, context: as they were chosen, None by default.
+
+    folder: where a copy may lie. Raises `InputError` where a context of several files is to be current.
+    """
+    chosen = path or environment.get("KUBECONFIG") or _DEFAULT
+    if context is None and ":" not in chosen:
+        return str(Path(chosen).expanduser().absolute())
+    if ":" in chosen:
+        raise InputError("$KUBECONFIG names several files: name one for the scheduler by --kubeconfig FILE")
+    return str(_copy(Path(chosen).expanduser().absolute(), context, folder / "kubeconfig"))
+
+
+def _copy(source: Path, context: str | None, target: Path) -> Path:
+    config = yaml.safe_load(source.read_text())
+    for kind in ("cluster", "user"):
+        for entry in config.get(f"{kind}s") or ():
+            _make_absolute(entry.get(kind) or {}, source.parent)
+    target.touch(mode=0o600)
+    target.write_text(json.dumps({**config, "current-context": context}, default=str))
+    return target
+
+
+def _make_absolute(entry: dict[str, Any], folder: Path) -> None:
+    """Paths in a kubeconfig are relative to the folder in which it lies."""
+    for key in _PATHS:
+        if entry.get(key):
+            entry[key] = str(folder / entry[key])
+    command = (entry.get("exec") or {}).get("command", "")
+    if "/" in command:
+        entry["exec"]["command"] = str(folder / command)
