@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
@@ -30,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _invoke(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
+        _drop_output()
         return Exit.INTERRUPTED
     except BrokenPipeError:
         _drop_output()
@@ -65,11 +67,12 @@ def _prepare_streams() -> None:
 
 
 def _report(error: Exception) -> int:
-    if os.environ.get(_DEBUG):
-        traceback.print_exception(error)
-    click.echo(f"error: {printable(_line(error))}", err=True)
-    if isinstance(error, OSError):
-        _drop_output()
+    # Where nobody can read the line, the code alone says it.
+    with contextlib.suppress(OSError):
+        if os.environ.get(_DEBUG):
+            traceback.print_exception(error)
+        click.echo(f"error: {printable(_line(error))}", err=True)
+    _drop_output()
     return Exit.BAD_INPUT
 
 
@@ -92,7 +95,7 @@ def _lowered(message: str) -> str:
 
 
 def _drop_output() -> None:
-    """Send what is still in the buffers nowhere, so that the interpreter's last flush is silent."""
+    """Write what is in the buffers, or drop it where nobody reads, so that the interpreter's last flush is silent."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -158,6 +158,27 @@ def test_a_reader_that_goes_away_is_no_failure() -> None:
     assert process.wait(50) == 141
 
 
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize(
+    "arguments", [["plann"], ["plan", "-f", "/none"], ["config", "validate", "/none"], ["plan", "-f", "-"]]
+)
+def test_an_error_that_nobody_can_read_still_has_its_code(arguments: list[str], full: bool) -> None:
+    """1 would say that a Run does not fit."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open("/dev/full", "wb") as nowhere:
+        process = subprocess.run(
+            [sys.executable, "-m", "kruntimes_core.cli", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=nowhere if full else writer,
+            check=False,
+            timeout=50,
+        )
+    os.close(writer)
+    assert (process.returncode, process.stdout) == (2, b"")
+
+
 @pytest.mark.parametrize(("closed", "code"), [("<&-", 2), (">&-", 1), ("2>&-", 1)])
 def test_a_stream_that_the_caller_closed_is_no_defect(closed: str, code: int) -> None:
     file = "-" if code == 2 else shlex.quote(str(EXAMPLE))
