@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core import Reject
 from kruntimes_core.engine import events
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import Prepared, checks
-from kruntimes_core.framework.runner.answers import PodAnswers
+from kruntimes_core.framework.runner import Prepared
+from kruntimes_core.framework.runner.columns import Columns
+from kruntimes_core.framework.runner.pool import Pool
 from kruntimes_core.framework.runner.preparing import PreFilters
+from kruntimes_core.framework.runner.verdicts import Verdicts, checked
 from kruntimes_core.model.affinity import Affinity
 from kruntimes_core.model.pod import PodObservation
 from kruntimes_core.model.run import Phase, RunObservation
@@ -277,15 +278,15 @@ def test_namespaces_that_come_and_go_leave_nothing_behind(host: Host) -> None:
 
 def test_states_of_runtimes_without_pods_are_forgotten_in_time() -> None:
     plugin = fake_plugin(filter=lambda pod, state: None, prefilter=lambda request: request)
-    answers = PodAnswers[Reject | None](plugin, "filter", 0, checks.rejection)
+    columns = Columns(plugin, "filter", 0, Verdicts, checked)
     prefilters = PreFilters(Profile(plugins=(plugin,)))
-    nothing = make_snapshot()
+    nothing, pool = make_snapshot(), Pool()
     for number in range(5_000):
         run = make_run(request={"size": number + 1})
         prepared = prefilters.prepare(run, nothing)
         assert isinstance(prepared, Prepared)
-        answers.about(prepared, run, nothing)
-    assert len(answers) <= 4_096
+        columns.about(pool, pool.present, prepared, run, nothing)
+    assert len(columns) <= 4_096
 
 
 def test_runtimes_that_runs_only_name_leave_nothing_behind(profiles: Profiles) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runner import Prepared
-from kruntimes_core.framework.runner.table import Verdict
+from kruntimes_core.framework.runner.outcomes import Verdict
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Run
 

@@ -16,6 +16,9 @@ from kruntimes_core.model.workspace import Workspace
 # The reason of a Run whose Runtime has no Pods at all: no plugin was there to give one.
 NO_RUNTIME_PODS = "NoRuntimePods"
 
+Verdict = tuple[int, Reject] | None
+"""A Pod's first rejection with the place of its filter; None for a Pod that all let pass."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -58,7 +61,7 @@ class Planned:
     """How far the Pods were followed: what changed later has not been looked at."""
     rejections: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """(plugin, reason) -> how many Pods it rejected; reused verdicts count like new ones."""
-    verdicts: Mapping[str, tuple[int, Reject] | None] | None = None
+    verdicts: Mapping[str, Verdict] | None = None
     """Each Pod's rejection with the place of its plugin; kept only where a plugin is stateful."""
 
 

@@ -6,31 +6,21 @@ guarded by a lock. When a call is abandoned, its `Runner` is thrown away with th
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Set
+from collections.abc import Set
 from typing import Any
 
-from kruntimes_core.framework.outcomes import Reject
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import checks
-from kruntimes_core.framework.runner.answers import PodAnswers
-from kruntimes_core.framework.runner.outcomes import (
-    NO_RUNTIME_PODS,
-    Chosen,
-    Headline,
-    Invalid,
-    Prepared,
-    Unschedulable,
-)
+from kruntimes_core.framework.runner.filtering import Filtering
+from kruntimes_core.framework.runner.outcomes import Chosen, Invalid, Unschedulable, Verdict
+from kruntimes_core.framework.runner.pool import Pool
 from kruntimes_core.framework.runner.preparing import PreFilters
-from kruntimes_core.framework.runner.ranking import Ranking, Scored
+from kruntimes_core.framework.runner.ranking import Scored
 from kruntimes_core.framework.runner.scoring import Scoring
-from kruntimes_core.framework.runner.table import Questions, Table, Verdict, furthest
-from kruntimes_core.framework.texts import BASE_COMPLETION, waiting_text
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
-# Tables kept by one runner; each holds a verdict for every Pod of its Runtime.
-_KEPT_TABLES = 256
+# Runtimes whose Pods are kept by one runner.
+_KEPT_POOLS = 4_096
 
 
 class Runner:
@@ -44,17 +34,10 @@ class Runner:
         self.profile = profile
         self._reuse = reuse
         self._prefilters = PreFilters(profile, reuse)
-        places = {plugin.name: place for place, plugin in enumerate(profile.plugins)}
-        self._filters = tuple(
-            PodAnswers[Reject | None](plugin, "filter", places[plugin.name], checks.rejection, reuse)
-            for plugin in profile.implementing("filter")
-        )
+        self._filtering = Filtering(profile, reuse)
         self._scoring = Scoring(profile, reuse)
-        self._filter_plugins = tuple(answers.plugin for answers in self._filters)
-        self._reusable = all(answers.reusable for answers in self._filters)
-        self._shared = all(answers.shared for answers in (*self._filters, *self._scoring.answers))
         self._keeps_verdicts = any(plugin.stateful for plugin in profile.plugins)
-        self._tables: dict[Hashable, Table] = {}
+        self._pools: dict[tuple[str, str], Pool] = {}
 
     def plan(
         self, run: Run, snapshot: Snapshot, excluded: Set[str] = frozenset()
@@ -66,19 +49,22 @@ class Runner:
         prepared = self._prefilters.prepare(run, snapshot)
         if isinstance(prepared, Invalid):
             return prepared
-        table, questions = self._judged(run, snapshot, prepared)
+        pool = self._pool(snapshot)
+        sifted = self._filtering.sift(pool, pool.present, prepared, run, snapshot)
+        best = self._scoring.best(
+            pool, sifted.feasible, pool.mask(excluded) if excluded else 0, prepared, run, snapshot
+        )
+        prepared.gather()
         common: dict[str, Any] = {
             "prepared": prepared,
             "mark": snapshot.pods.mark,
-            "rejections": self._rejections(table),
-            "verdicts": dict(table.verdicts) if self._keeps_verdicts else None,
+            "rejections": self._filtering.counted(sifted),
+            "verdicts": sifted.verdicts(pool) if self._keeps_verdicts else None,
         }
-        best = self._scoring.best(table, questions, prepared, run, snapshot, excluded)
-        prepared.gather()
         if best is not None:
-            return Chosen(pod=table.pod(best), **common)
-        headline = self._headline(table, run)
-        return Unschedulable(headline=headline, again_at=table.again_at(snapshot.now), **common)
+            return Chosen(pod=pool.pod(best), **common)
+        headline = self._filtering.headline(sifted, run)
+        return Unschedulable(headline=headline, again_at=sifted.again_at(snapshot.now), **common)
 
     def check(self, run: Run, snapshot: Snapshot, name: str) -> Chosen | None:
         """Ask prefilter and filter again for one Pod, before it is reserved.
@@ -90,9 +76,10 @@ class Runner:
         pod = snapshot.pods.get(name)
         if isinstance(prepared, Invalid) or pod is None:
             return None
-        for answers in self._filters:
-            if answers.about(prepared, run, snapshot)(pod) is not None:
-                return None
+        pool = self._pool(snapshot)
+        sifted = self._filtering.sift(pool, pool.mask({name}), prepared, run, snapshot)
+        if not sifted.feasible:
+            return None
         prepared.gather()
         return Chosen(prepared=prepared, mark=snapshot.pods.mark, pod=pod)
 
@@ -106,38 +93,20 @@ class Runner:
         prepared = self._prefilters.prepare(run, snapshot)
         if isinstance(prepared, Invalid):
             return {}, {}
-        table, questions = self._judged(run, snapshot, prepared)
-        scored = self._scoring.scored(table, questions, prepared, run, snapshot, excluded)
-        return dict(table.verdicts), scored
+        pool = self._pool(snapshot)
+        sifted = self._filtering.sift(pool, pool.present, prepared, run, snapshot)
+        scored = self._scoring.scored(pool, sifted.feasible, pool.mask(excluded), prepared, run, snapshot)
+        return sifted.verdicts(pool), scored
 
-    def _judged(self, run: Run, snapshot: Snapshot, prepared: Prepared) -> tuple[Table, Questions]:
-        questions = Questions(
-            tuple([answers.about(prepared, run, snapshot) for answers in self._filters]),
-            tuple([answers.about(prepared, run, snapshot) for answers in self._scoring.answers]),
-        )
-        key = (run.namespace, run.runtime, prepared.keys, None if self._shared else run)
-        # Out of the store while it is followed: one that a plugin's error left half followed is lost.
-        table = self._tables.pop(key, None) or Table(
-            Ranking(len(self._scoring.answers), incremental=self._reuse)
-        )
-        table.follow(snapshot.pods, questions, afresh=not self._reusable)
-        if self._reuse:
-            if len(self._tables) >= _KEPT_TABLES:
-                del self._tables[next(iter(self._tables))]
-            self._tables[key] = table
-        return table, questions
-
-    def _rejections(self, table: Table) -> dict[tuple[str, str], int]:
-        counts: dict[tuple[str, str], int] = {}
-        for (place, reason, _), number in table.rejected.items():
-            key = (self._filter_plugins[place].name, reason)
-            counts[key] = counts.get(key, 0) + number
-        return counts
-
-    def _headline(self, table: Table, run: Run) -> Headline:
-        found = furthest(table.rejected, self._filter_plugins)
-        if found is None:
-            return Headline(NO_RUNTIME_PODS, waiting_text(BASE_COMPLETION, run.runtime))
-        place, reason = found
-        plugin = self._filter_plugins[place]
-        return Headline(reason, waiting_text(plugin.reasons[reason], run.runtime), plugin.name, place)
+    def _pool(self, snapshot: Snapshot) -> Pool:
+        """The Pods of the snapshot, by position."""
+        key = (snapshot.namespace, snapshot.runtime)
+        pool = self._pools.get(key) if self._reuse else None
+        if pool is None:
+            pool = Pool()
+            if self._reuse:
+                if len(self._pools) >= _KEPT_POOLS:
+                    del self._pools[next(iter(self._pools))]
+                self._pools[key] = pool
+        pool.follow(snapshot.pods)
+        return pool

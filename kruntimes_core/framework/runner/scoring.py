@@ -1,17 +1,17 @@
-"""Score and normalize: the scorers of a profile, asked for the feasible Pods of a table."""
+"""Score and normalize: the scorers of a profile, asked about the Pods that passed every filter."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from typing import Any
 
-from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runner import calls, checks
-from kruntimes_core.framework.runner.answers import PodAnswers
+from kruntimes_core.framework.runner.columns import Check, Columns
 from kruntimes_core.framework.runner.outcomes import Prepared
-from kruntimes_core.framework.runner.ranking import Normalize, Scored, Scorer, UncomparableError
-from kruntimes_core.framework.runner.table import Questions, Table
+from kruntimes_core.framework.runner.pool import Pool
+from kruntimes_core.framework.runner.ranking import Normalize, Ranking, Scored, Scorer
+from kruntimes_core.framework.runner.scores import RawScores
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
@@ -21,54 +21,67 @@ class Scoring:
 
     def __init__(self, profile: Profile, reuse: bool = True) -> None:
         self._places = {plugin.name: place for place, plugin in enumerate(profile.plugins)}
-        self.answers = tuple(
-            PodAnswers[Any](plugin, "score", self._places[plugin.name], _check(plugin), reuse)
+        self._columns = tuple(
+            Columns(plugin, "score", self._places[plugin.name], RawScores, _check(plugin), reuse)
             for plugin in profile.implementing("score")
         )
-        self._reusable = all(answers.reusable for answers in self.answers)
+        # Whether equal raw scores stay equal, and only the best one becomes the best, for every scorer.
+        self._by_raw = reuse and all(
+            columns.plugin.best_stays_best or "normalize" not in columns.plugin.hooks
+            for columns in self._columns
+        )
 
     def best(
-        self,
-        table: Table,
-        questions: Questions,
-        prepared: Prepared,
-        run: Run,
-        snapshot: Snapshot,
-        excluded: Set[str],
-    ) -> str | None:
-        """The best feasible Pod of `table` outside `excluded`. Raises `PluginError`."""
-        if not table.feasible:
+        self, pool: Pool, feasible: int, excluded: int, prepared: Prepared, run: Run, snapshot: Snapshot
+    ) -> int | None:
+        """The position of the best feasible Pod outside `excluded`, or None. Raises `PluginError`."""
+        if not feasible:
             return None
-        scorers = self._bound(prepared, run, snapshot)
-        try:
-            table.score(questions, afresh=not self._reusable)
-            return table.ranking.best(scorers, excluded)
-        except UncomparableError as error:
-            raise self._blamed(error) from None
+        scores = [columns.about(pool, feasible, prepared, run, snapshot) for columns in self._columns]
+        left = feasible & ~excluded if excluded else feasible
+        if not left:
+            return None
+        if self._by_raw and all(raws.comparable for raws in scores):
+            telling = [place for place, raws in enumerate(scores) if raws.tells_apart(left)]
+            if len(telling) <= 1:
+                return pool.smallest(self._best(telling[0], scores, left) if telling else left)
+        order = pool.ordered(left)
+        return order[self._ranking(scores, order, prepared, run, snapshot).best]
 
     def scored(
+        self, pool: Pool, feasible: int, excluded: int, prepared: Prepared, run: Run, snapshot: Snapshot
+    ) -> dict[str, Scored]:
+        """All scores of the feasible Pods outside `excluded`, for a record. Raises `PluginError`."""
+        if not feasible:
+            return {}
+        scores = [columns.about(pool, feasible, prepared, run, snapshot) for columns in self._columns]
+        order = pool.ordered(feasible & ~excluded)
+        if not order:
+            return {}
+        rows = self._ranking(scores, order, prepared, run, snapshot).rows()
+        return {pool.pod(position).name: row for position, row in zip(order, rows, strict=True)}
+
+    def _best(self, place: int, scores: Sequence[RawScores], left: int) -> int:
+        """What comparing raw scores raises is the fault of the scorer that gave them."""
+        try:
+            return scores[place].best(left)
+        except BaseException as error:  # noqa: BLE001 - as above
+            raise calls.broken(self._columns[place].plugin, "score", error) from None
+
+    def _ranking(
         self,
-        table: Table,
-        questions: Questions,
+        scores: Sequence[RawScores],
+        order: Sequence[int],
         prepared: Prepared,
         run: Run,
         snapshot: Snapshot,
-        excluded: Set[str],
-    ) -> dict[str, Scored]:
-        """All scores of the feasible Pods of `table`, for a record. Raises `PluginError`."""
-        try:
-            table.score(questions, afresh=False)
-            return table.ranking.scored(self._bound(prepared, run, snapshot), excluded)
-        except UncomparableError as error:
-            raise self._blamed(error) from None
-
-    def _bound(self, prepared: Prepared, run: Run, snapshot: Snapshot) -> tuple[Scorer, ...]:
-        return tuple(
-            [
-                Scorer(answers.plugin, self._normalize(answers.plugin, prepared, run, snapshot))
-                for answers in self.answers
-            ]
-        )
+    ) -> Ranking:
+        scorers = [
+            Scorer(columns.plugin.weight, self._normalize(columns.plugin, prepared, run, snapshot))
+            for columns in self._columns
+        ]
+        raws = [[raws.answers[position] for position in order] for raws in scores]
+        return Ranking(scorers, raws, len(order))
 
     def _normalize(
         self, plugin: ActivePlugin, prepared: Prepared, run: Run, snapshot: Snapshot
@@ -88,10 +101,7 @@ class Scoring:
 
         return normalize
 
-    def _blamed(self, error: UncomparableError) -> PluginError:
-        """Scores compare as they like: what goes wrong there is the error of the plugin that gave them."""
-        return calls.broken(self.answers[error.place].plugin, "score", error.__cause__ or error)
 
-
-def _check(plugin: ActivePlugin) -> Any:
-    return checks.raw_score if "normalize" in plugin.hooks else checks.plain_score
+def _check(plugin: ActivePlugin) -> Check:
+    check = checks.raw_score if "normalize" in plugin.hooks else checks.plain_score
+    return lambda plugin, answers: [check(plugin, answer) for answer in answers]

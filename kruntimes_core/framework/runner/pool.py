@@ -1,0 +1,112 @@
+"""The Pods of one Runtime as a runner sees them: each at a position of its own, following the changes.
+
+A position stands for one Pod until that is gone, and is then given to another. So a set of Pods is an
+int (see `bits`), and a column of answers is a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+
+from kruntimes_core.framework.runner.bits import mask_of
+from kruntimes_core.framework.runner.names import NameOrder
+from kruntimes_core.model.pod import RuntimePod
+from kruntimes_core.model.snapshot import Mark, Pods
+
+
+class Pool:
+    """One Runtime's Pods by position. `turn` grows with each change of one of them."""
+
+    __slots__ = ("_changes", "_followed", "_free", "_mark", "_names", "_positions", "pods", "present", "turn")
+
+    def __init__(self) -> None:
+        self.pods: list[RuntimePod | None] = []
+        """By position; None where there is no Pod now."""
+        self.present = 0
+        """The set of all Pods."""
+        self.turn = 0
+        self._changes: dict[int, int] = {}
+        """Position -> turn of its last change, the latest at the end."""
+        self._positions: dict[str, int] = {}
+        self._free: list[int] = []
+        self._names = NameOrder()
+        self._followed: Pods | None = None
+        self._mark: Mark | None = None
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def follow(self, pods: Pods) -> None:
+        """Bring the positions up to a picture: the next one, or any other of these Pods."""
+        if pods is self._followed:
+            return
+        for name in self._to_look_at(pods):
+            pod = pods.get(name)
+            position = self._positions.get(name)
+            if pod is None:
+                if position is not None:
+                    self._remove(name, position)
+            elif position is None:
+                self._add(name, pod)
+            elif self.pods[position] is not pod:
+                self._change(position, pod)
+        self._followed = pods
+        self._mark = pods.mark
+
+    def changed_after(self, turn: int) -> list[int]:
+        """The positions whose Pod changed after `turn`, each once."""
+        changed = []
+        for position, at in reversed(self._changes.items()):
+            if at <= turn:
+                break
+            changed.append(position)
+        return changed
+
+    def pod(self, position: int) -> RuntimePod:
+        """The Pod at a position. Raises `LookupError` where there is none."""
+        pod = self.pods[position]
+        if pod is None:
+            raise LookupError(f"no pod at position {position}")
+        return pod
+
+    def mask(self, names: Set[str]) -> int:
+        """The set of the Pods with these names; unknown names are left out."""
+        positions = self._positions
+        return mask_of([positions[name] for name in names if name in positions])
+
+    def smallest(self, mask: int) -> int:
+        """The position of the Pod in `mask`, which is not empty, with the smallest name."""
+        return self._names.first(mask)
+
+    def ordered(self, mask: int) -> list[int]:
+        """The positions in `mask` in order of names; not to be changed."""
+        return self._names.ordered(mask, len(self.pods))
+
+    def _to_look_at(self, pods: Pods) -> Iterable[str]:
+        changed = pods.changed_since(self._mark) if self._mark is not None else None
+        return dict.fromkeys(changed) if changed is not None else sorted({*pods, *self._positions})
+
+    def _add(self, name: str, pod: RuntimePod) -> None:
+        if self._free:
+            position = self._free.pop()
+        else:
+            position = len(self.pods)
+            self.pods.append(None)
+        self._positions[name] = position
+        self._names.add(name, position)
+        self.present |= 1 << position
+        self._change(position, pod)
+
+    def _change(self, position: int, pod: RuntimePod) -> None:
+        self.pods[position] = pod
+        self.turn += 1
+        self._changes.pop(position, None)
+        self._changes[position] = self.turn
+
+    def _remove(self, name: str, position: int) -> None:
+        del self._positions[name]
+        self._names.remove(name)
+        self.present ^= 1 << position
+        self.pods[position] = None
+        self._changes.pop(position, None)
+        self._free.append(position)
