@@ -1,12 +1,18 @@
-"""A server process of a test session: started under a guard, awaited by condition, stopped for sure."""
+"""A server process of a test session: started under a guard, awaited by condition, stopped for sure.
+
+It may be killed and started again, or stand still for a while, as servers in a cluster do.
+"""
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 _GUARD = Path(__file__).with_name("guard.py")
@@ -24,12 +30,12 @@ class ServerProcess:
 
     def __init__(self, name: str, command: Sequence[str], log: Path) -> None:
         self.name, self.log = name, log
-        guarded = [sys.executable, "-I", "-S", str(_GUARD), *command]
-        with log.open("wb") as output:
-            # A session of its own: Ctrl-C in the terminal is for pytest, which then stops the servers.
-            self._guard = subprocess.Popen(
-                guarded, stdin=subprocess.PIPE, stdout=output, stderr=output, start_new_session=True
-            )
+        self._guarded = [sys.executable, "-I", "-S", str(_GUARD), *command]
+        self._guard = self._started()
+
+    def start(self) -> None:
+        """Start it again after `stop`, by the same command; its log goes on."""
+        self._guard = self._started()
 
     def wait_until(self, holds: Callable[[], bool], seconds: float, what: str) -> None:
         """Ask `holds` again and again; a ServerError when the server ends, or after `seconds`."""
@@ -41,10 +47,36 @@ class ServerProcess:
                 raise ServerError(f"{self.name}: no {what} within {seconds} s{self._tail()}")
 
     def stop(self) -> None:
-        """Kill the server; returns when it is gone."""
+        """Kill the server (SIGKILL); returns when it is gone."""
         assert self._guard.stdin is not None
         self._guard.stdin.close()
         self._guard.wait(_STOP_SECONDS)
+
+    @contextmanager
+    def killed(self) -> Iterator[None]:
+        """It is gone within the block, and is started at its end."""
+        self.stop()
+        try:
+            yield
+        finally:
+            self.start()
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """It stands still within the block (SIGSTOP): it takes connections and answers nothing."""
+        (child,) = Path(f"/proc/{self._guard.pid}/task/{self._guard.pid}/children").read_text().split()
+        os.kill(int(child), signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(int(child), signal.SIGCONT)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        with self.log.open("ab") as output:
+            # A session of its own: Ctrl-C in the terminal is for pytest, which then stops the servers.
+            return subprocess.Popen(
+                self._guarded, stdin=subprocess.PIPE, stdout=output, stderr=output, start_new_session=True
+            )
 
     def _ended_within(self, seconds: float) -> bool:
         try:

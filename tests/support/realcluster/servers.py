@@ -10,6 +10,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from realcluster.assets import ETCD, KUBE_APISERVER, require
@@ -34,10 +35,16 @@ class Cluster:
     token: str
     kubeconfig: Path
     server: ServerProcess
+    etcd: ServerProcess
 
     def client(self, token: str | None = None) -> Client:
         """A client for the bearer of `token`; without one, for the administrator."""
         return Client(self.url, token=token or self.token, ca_file=self.ca_file)
+
+    def wait_until_ready(self) -> None:
+        """Wait until it serves (again), its store included."""
+        ready = partial(_ready, self.url, self.ca_file, self.token)
+        self.server.wait_until(ready, _APISERVER_SECONDS, "answer of /readyz")
 
 
 @contextmanager
@@ -73,8 +80,9 @@ def _start(folder: Path, running: ExitStack) -> Cluster:
     token = secrets.token_urlsafe(24)
     server = _launch(running, "kube-apiserver", _apiserver_command(port, etcd_port, folder, token), folder)
     ca_file, url = folder / "certs" / "apiserver.crt", f"https://{_HOST}:{port}"
-    server.wait_until(lambda: _ready(url, ca_file, token), _APISERVER_SECONDS, "answer of /readyz")
-    return Cluster(url, ca_file, token, _kubeconfig(folder, url, ca_file, token), server)
+    cluster = Cluster(url, ca_file, token, _kubeconfig(folder, url, ca_file, token), server, etcd)
+    cluster.wait_until_ready()
+    return cluster
 
 
 def _launch(running: ExitStack, name: str, command: list[str], folder: Path) -> ServerProcess:
