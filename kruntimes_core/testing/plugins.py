@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles
 from kruntimes_core.framework.loading import Catalog
 from kruntimes_core.framework.profile import ActivePlugin, Hook, Profile
+from kruntimes_core.framework.wrapping import wrapped
 
 
 def fake_plugin(
@@ -67,25 +67,12 @@ class Calls(list[tuple[str, str, Mapping[str, Any]]]):
 def watched(profiles: Profiles) -> tuple[Profiles, Calls]:
     """The same profiles, and the list of calls that they will add to."""
     calls = Calls()
-    return Profiles(tuple(_watched(profile, calls) for profile in profiles.all)), calls
 
+    def noting(plugin: ActivePlugin, name: str, hook: Hook) -> Callable[..., Any]:
+        def noted(*arguments: Any) -> Any:
+            calls.append((plugin.name, name, dict(zip(hook.names, arguments, strict=True))))
+            return hook.function(*arguments)
 
-def _watched(profile: Profile, calls: Calls) -> Profile:
-    return replace(
-        profile,
-        plugins=tuple(
-            replace(
-                plugin,
-                hooks={name: _noting(calls, plugin.name, name, hook) for name, hook in plugin.hooks.items()},
-            )
-            for plugin in profile.plugins
-        ),
-    )
+        return noted
 
-
-def _noting(calls: Calls, plugin: str, name: str, hook: Hook) -> Hook:
-    def noted(*arguments: Any) -> Any:
-        calls.append((plugin, name, dict(zip(hook.names, arguments, strict=True))))
-        return hook.function(*arguments)
-
-    return Hook(noted, hook.names)
+    return wrapped(profiles, noting), calls
