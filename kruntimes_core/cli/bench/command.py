@@ -3,11 +3,162 @@
 from __future__ import annotations
 
 import click
+from click.core import ParameterSource
 
+from kruntimes_core.cli.bench.options import BenchOptions
+from kruntimes_core.cli.bench.values import StayType
+from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.lazy import LazyGroup
+
+_COUNT = click.IntRange(min=0)
+_AT_LEAST_ONE = click.IntRange(min=1)
+_SECONDS = click.FloatRange(min=0, min_open=True)
 
 
 # "engine" (kruntimes_core.cli.bench.engine.command:engine) is named here by the commit that brings it.
-@click.group(cls=LazyGroup, lazy={})
-def bench() -> None:
-    """Measure how fast Runs are placed."""
+@click.group(cls=LazyGroup, works_alone=True, lazy={})
+@click.option(
+    "--mode",
+    type=click.Choice(["drain", "burst", "open"]),
+    default="drain",
+    show_default=True,
+    help="drain: the Runs wait when the scheduler starts. burst: they come at once. open: they arrive at"
+    " random moments of a rate (Poisson), placed or not.",
+)
+@click.option("--runs", type=_AT_LEAST_ONE, metavar="N", help="drain, burst: how many. Default: 1000.")
+@click.option("--rate", type=_SECONDS, metavar="N", help="open: Runs a second. Default: 40.")
+@click.option("--seconds", type=_SECONDS, metavar="N", help="open: for how long. Default: 30.")
+@click.option(
+    "--pods", type=_AT_LEAST_ONE, metavar="N", default=20, show_default=True, help="Runtime Pods in all."
+)
+@click.option(
+    "--slots", type=_AT_LEAST_ONE, metavar="N", help="Runs that a Pod takes. Default: enough for the load."
+)
+@click.option(
+    "--duration",
+    type=StayType(),
+    help="How long a Run occupies its slot: 500ms, or a range as 1s-5s; 0: for good. Default: 0.",
+)
+@click.option(
+    "--hopeless", type=_COUNT, metavar="N", default=0, help="Runs beside the load that fit no Pod, ever."
+)
+@click.option(
+    "--waiting-elsewhere",
+    type=_COUNT,
+    metavar="N",
+    default=0,
+    help="Runs beside the load that wait for another Runtime's Pod, or a resource that is in use.",
+)
+@click.option(
+    "--namespaces", type=_AT_LEAST_ONE, metavar="N", default=1, show_default=True, help="How many to use."
+)
+@click.option(
+    "--runtimes", type=_AT_LEAST_ONE, metavar="N", default=1, show_default=True, help="How many to use."
+)
+@click.option(
+    "--heartbeat",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    default=5.0,
+    show_default=True,
+    help="Renew each Pod's lastProbeTime so often; 0: set it an hour ahead, once.",
+)
+@click.option(
+    "--cohorts",
+    type=_COUNT,
+    metavar="N",
+    default=0,
+    help="Groups of Runs that must each be on one Pod, by required affinity. Default: 0, none.",
+)
+@click.option("--seed", type=int, metavar="N", default=0, show_default=True, help="Chooses random moments.")
+@click.option(
+    "--scheduler-cmd",
+    metavar="COMMAND",
+    help="Start this scheduler; {kubeconfig}, {namespaces} and {port} are filled in. Default: kruntimes"
+    " scheduler, for the bench's namespaces alone.",
+)
+@click.option("--no-scheduler", is_flag=True, help="Start none: one runs already.")
+@click.option(
+    "--scheduler-pid", type=_AT_LEAST_ONE, metavar="PID", help="Start none, and measure this process."
+)
+@click.option("--config", metavar="FILE", help="The configuration of the scheduler of kruntimes.")
+@click.option(
+    "--repeat",
+    type=_AT_LEAST_ONE,
+    metavar="N",
+    default=1,
+    show_default=True,
+    help="Rounds, in turn with the ceiling.",
+)
+@click.option(
+    "--ceiling-patches",
+    type=_AT_LEAST_ONE,
+    metavar="N",
+    default=500,
+    show_default=True,
+    help="Bare patches that measure, before and after each round, what the API server takes.",
+)
+@click.option(
+    "--in-flight",
+    type=click.IntRange(1, 128),
+    metavar="N",
+    default=32,
+    show_default=True,
+    help="Bare patches at a time.",
+)
+@click.option(
+    "--patience",
+    type=_SECONDS,
+    metavar="SECONDS",
+    default=60.0,
+    show_default=True,
+    help="A round in which nothing was placed for so long is over.",
+)
+@click.option(
+    "--window",
+    type=_SECONDS,
+    metavar="SECONDS",
+    default=10.0,
+    show_default=True,
+    help="Length of the windows in which rates are given.",
+)
+@click.option("--kubeconfig", metavar="FILE", help="How to reach the cluster. Default: as the scheduler.")
+@click.option("--context", metavar="NAME", help="The context of the kubeconfig. Default: the current one.")
+@click.option("--yes-load-this-cluster", is_flag=True, help="Load a server that is not on this machine, too.")
+@click.option(
+    "-o",
+    "--output",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="json: nothing but one document on standard output.",
+)
+@click.option("--html", metavar="FILE", help="Write a picture of it, too: one file that needs no other.")
+@click.pass_context
+def bench(ctx: click.Context, /, **options: object) -> Exit | None:
+    """Load a scheduler on a real API server, and judge it from outside.
+
+    Any program that binds Runs can be measured. Everything is seen by a watch of the bench, on one clock,
+    and rates are given as a share of what the same server takes in bare patches in the same minutes. It
+    works in namespaces that it makes, and takes them away again.
+
+    Exit codes: 0 every Run was placed by the rules, 1 one was not, 2 it cannot measure.
+    """
+    if ctx.invoked_subcommand is not None:
+        _refuse_options(ctx)
+        return None
+    asked = BenchOptions(**options)  # type: ignore[arg-type]
+    asked.check()
+    from kruntimes_core.cli.bench.live import live
+
+    return live(asked)
+
+
+def _refuse_options(ctx: click.Context) -> None:
+    """What stands before the name of another command would be lost."""
+    for parameter in ctx.command.params:
+        if ctx.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"{parameter.opts[-1]} is not for {ctx.invoked_subcommand}: write its own options behind it"
+            )

@@ -1,5 +1,7 @@
 """`python -m realcluster`: have the binaries ready before any test's time runs.
 
+`python -m realcluster serve KUBECONFIG` starts them too, writes that file, and serves until Ctrl-C.
+
 Exit 0 when they are there, or when nobody can get them and the tests will be skipped; 1 under CI, where
 they must not be skipped, and for a build that fails.
 """
@@ -8,14 +10,19 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 from realcluster.assets import TOOLS, AssetsError, locate
 from realcluster.build import ensure, find_go
+from realcluster.serve import serve
 
 
 def main() -> int:
-    """Print each binary's path; returns the exit code."""
+    """Print each binary's path, or serve; returns the exit code."""
     try:
+        if sys.argv[1:2] == ["serve"] and len(sys.argv) == 3:
+            serve(Path(sys.argv[2]).absolute())
+            return 0
         missing = [tool.name for tool in TOOLS if locate(tool) is None]
         if missing and find_go() is None and not os.environ.get("CI"):
             sys.stderr.write(f"no Go to build {', '.join(missing)} with: tests that need them are skipped\n")

@@ -21,6 +21,7 @@ TIMEOUT_SECONDS = 60.0
 _MERGE_PATCH = "application/merge-patch+json"
 # A Run that comes back whole costs the server and us more than its name and version.
 _METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+_METADATA_LIST = _METADATA.replace("Metadata;", "MetadataList;")
 _BUSY = frozenset({429, 503})
 _ATTEMPTS = 10
 
@@ -52,7 +53,7 @@ class Api:
 
     async def get(self, path: str, query: Query = ()) -> Response:
         """Read anything; the answer as it is, whatever its status."""
-        return await self._send("GET", path, query=query)
+        return await self._send("GET", path, query=query, accept="application/json")
 
     async def create(self, resource: Resource, body: Object, namespace: str | None = None) -> Object:
         """Create an object; returns its metadata."""
@@ -76,7 +77,10 @@ class Api:
         """Delete the objects of a namespace at once, until there is none. query: a selector."""
         while True:
             response = await self._send(
-                "DELETE", resource.path(namespace), query=(*query, ("gracePeriodSeconds", "0"))
+                "DELETE",
+                resource.path(namespace),
+                query=(*query, ("gracePeriodSeconds", "0")),
+                accept=_METADATA_LIST,
             )
             # A server that does not get through within its own time limit got through a part of it.
             if response.status != 504:
@@ -98,8 +102,10 @@ class Api:
         self._accepted("list", resource, listed)
         return str(from_json(listed.body)["metadata"]["resourceVersion"])
 
-    async def _send(self, method: str, path: str, body: Object | None = None, query: Query = ()) -> Response:
-        headers = {"accept": _METADATA} if method != "GET" else {}
+    async def _send(
+        self, method: str, path: str, body: Object | None = None, query: Query = (), accept: str = _METADATA
+    ) -> Response:
+        headers = {"accept": accept}
         if method == "PATCH":
             headers["content-type"] = _MERGE_PATCH
         call = Call(

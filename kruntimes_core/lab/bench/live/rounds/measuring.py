@@ -27,15 +27,17 @@ def round_of(
     if released is None or last is None:
         raise ValueError("the round is not over")
     first = book.first or last
-    created = [times.created_at for times in book.runs.values() if times.created_at is not None]
-    began = first.at if waited else min(created, default=last.at)
-    placed = [(times.placed_at, times.created_at) for times in book.runs.values()]
+    runs = list(book.runs.values())
+    created = [times.created_at for times in runs if times.created_at is not None]
+    placed = [times.placed_at for times in runs if times.placed_at is not None]
+    began = min(placed if waited else created, default=last.at)
+    start = released.at if waited else began
     placements = sorted(
-        (at - began, at - (max(since or began, released.at) if waited else since or began))
-        for at, since in placed
-        if at is not None
+        (times.placed_at - began, times.placed_at - max(times.created_at or start, start))
+        for times in runs
+        if times.placed_at is not None
     )
-    versions = [times.versions for times in book.runs.values()]
+    versions = [times.versions for times in runs]
     used = last.scheduler
     return Round(
         number=number,

@@ -1,0 +1,121 @@
+"""The results of a bench on a terminal or in a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from kruntimes_core.cli.output.screen import Screen
+from kruntimes_core.cli.output.table import Column, table
+from kruntimes_core.cli.output.text import printable
+from kruntimes_core.lab.bench.live.load import Load, Mode
+from kruntimes_core.lab.bench.live.observing.judge import Rule
+from kruntimes_core.lab.bench.live.report.document import SUMMARY
+from kruntimes_core.lab.bench.live.report.figures import Spread, spread
+from kruntimes_core.lab.bench.live.report.results import Results
+
+_MEBIBYTE = 2**20
+NO_REAL_SERVER = "this server is that of kruntimes dev: its figures say nothing about a real cluster"
+Shown = Callable[[float], str]
+
+
+def milliseconds(seconds: float) -> str:
+    """A short time as people read it."""
+    return f"{seconds * 1_000:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
+
+
+ROWS: dict[str, tuple[str, Shown]] = {
+    "perSecond": ("placements a second", lambda value: f"{value:.1f}"),
+    "shareOfCeiling": ("share of the ceiling", lambda value: f"{value:.0%}"),
+    "p50Seconds": ("latency p50", milliseconds),
+    "p95Seconds": ("latency p95", milliseconds),
+    "p99Seconds": ("latency p99", milliseconds),
+    "firstSeconds": ("until the first placement", milliseconds),
+    "writesPerRun": ("writes for a Run", lambda value: f"{value:.2f}"),
+    "eventsPerRun": ("watch events for a Run", lambda value: f"{value:.2f}"),
+    "startProcessorSeconds": ("processor time until the first", milliseconds),
+    "processorSecondsPerRun": ("processor time for a Run", lambda value: f"{value * 1_000:.2f} ms"),
+    "residentBytes": ("memory", lambda value: f"{value / _MEBIBYTE:.0f} MiB"),
+    "peakBytes": ("memory at most", lambda value: f"{value / _MEBIBYTE:.0f} MiB"),
+    "benchProcessorSeconds": ("processor time of the bench", milliseconds),
+    "lateSeconds": ("the bench looked late by", milliseconds),
+}
+"""How each figure of the document is called here, and written."""
+
+
+def report(results: Results, window_seconds: float, screen: Screen) -> Iterator[str]:
+    """The lines of the whole report."""
+    yield described(results.load)
+    if not results.real:
+        yield NO_REAL_SERVER
+    yield ""
+    columns = [Column(heading) for heading in ("FIGURE", "MEDIAN", "LOWEST", "HIGHEST")]
+    yield from table(columns, figures(results), screen)
+    yield ""
+    yield from _windows(results, window_seconds, screen)
+    yield from verdict(results)
+
+
+def figures(results: Results) -> list[tuple[str, str, str, str]]:
+    """The rows of what was measured: its name, the median over the rounds, the lowest, the highest."""
+    rows = []
+    for key, figure in SUMMARY.items():
+        name, shown = ROWS[key]
+        rows += _row(name, spread(map(figure, results.rounds)), shown)
+    return [*rows, *_row("ceiling: bare patches a second", results.ceiling_rate, ROWS["perSecond"][1])]
+
+
+def verdict(results: Results) -> list[str]:
+    """What is wrong, a line each; or that nothing is."""
+    expected, placed = (sum(getattr(one, name) for one in results.rounds) for name in ("expected", "placed"))
+    lines = [f"placed: {placed} of {expected} Runs"]
+    for rule in Rule:
+        broken = [finding.text for finding in results.findings if finding.rule is rule]
+        if broken:
+            lines.append(f"broken: {rule.value}, {len(broken)} times, first: {printable(broken[0])}")
+    if results.gaps:
+        lines.append(f"the bench's watch was interrupted {results.gaps} times: it may have missed something")
+    if not results.findings and not results.gaps:
+        lines.append("every rule was kept")
+    return lines
+
+
+def _row(name: str, spread: Spread | None, shown: Shown) -> list[tuple[str, str, str, str]]:
+    if spread is None:
+        return []
+    return [(name, shown(spread.median), shown(spread.lowest), shown(spread.highest))]
+
+
+def described(load: Load) -> str:
+    """The load in a line."""
+    come = (
+        f"{load.rate:g} Runs a second for {load.seconds:g} s"
+        if load.mode is Mode.OPEN
+        else f"{load.runs} Runs"
+    )
+    extras = {
+        "hopeless": load.hopeless,
+        "waiting elsewhere": load.waiting_elsewhere,
+        "cohorts": load.cohorts,
+    }
+    beside = "".join(f", {number} {what}" for what, number in extras.items() if number)
+    places = f"{load.namespaces} namespaces and {load.runtimes} Runtimes"
+    return f"{load.mode.value}: {come} on {load.pods} Pods of {load.slots_of_a_pod} slots, {places}{beside}"
+
+
+def _windows(results: Results, window_seconds: float, screen: Screen) -> Iterator[str]:
+    columns = [Column(heading) for heading in ("ROUND", "FROM", "TO", "PLACED", "A SECOND", "P50", "P99")]
+    rows = [
+        (
+            one.number,
+            f"{window.start:.1f}s",
+            f"{window.end:.1f}s",
+            window.placed,
+            f"{window.rate:.1f}",
+            milliseconds(window.latency.p50) if window.latency is not None else None,
+            milliseconds(window.latency.p99) if window.latency is not None else None,
+        )
+        for one in results.rounds
+        for window in one.windows(window_seconds)
+    ]
+    yield from table(columns, rows, screen)
+    yield ""
