@@ -27,7 +27,7 @@
 - --upgrade
 - --no-deps
 - --require-hashes
-- --only-binary=:all:
+- "--only-binary=:all:"
 - --no-cache-dir
 - --no-input
 - --disable-pip-version-check

@@ -1,24 +1,29 @@
-"""`python -m deployment`: write what follows from something else, after that was changed."""
+"""`python -m deployment`: write what follows from something else, after that was changed.
+
+With `--upgrade`, the image gets the newest versions of what it needs, too.
+"""
 
 from __future__ import annotations
 
 import sys
 
 from deployment.chart import CHART, DEPLOY
+from deployment.locks import NAMES, lock
 from deployment.plain import MANIFESTS, plain_manifests
 from deployment.schema import SCHEMA, complete_schema, text_of
 from kruntimes_core.crds import crd_texts
 
 
 def main() -> None:
-    """Write the CRDs and the schema of the chart, and then the plain manifests."""
+    """Write the CRDs and the schema of the chart, the plain manifests and the lock files."""
     for name, text in crd_texts().items():
         (DEPLOY / "crds" / name).write_text(text)
         (CHART / "crds" / name).write_text(text)
     SCHEMA.write_text(text_of(complete_schema()))
     for name, text in plain_manifests().items():
         (MANIFESTS / name).write_text(text)
-        sys.stdout.write(f"{MANIFESTS / name}\n")
+    for name in NAMES:
+        lock(name, DEPLOY / name, upgrade="--upgrade" in sys.argv[1:])
 
 
 if __name__ == "__main__":

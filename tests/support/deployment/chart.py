@@ -34,13 +34,9 @@ class Rendered:
 
     @property
     def objects(self) -> list[Object]:
-        """The objects, in the order of the templates' names. A key that stands twice is an error."""
-        return [
-            document
-            for name, text in sorted(self.texts.items())
-            if name.endswith(".yaml")
-            for _, document in load_documents(text, name)
-        ]
+        """The objects, in the order of the templates' names."""
+        files = sorted(name for name in self.texts if name.endswith(".yaml"))
+        return [one for name in files for one in objects_in(self.texts[name], name)]
 
     @property
     def notes(self) -> str:
@@ -71,6 +67,15 @@ def render(values: Values | None = None, *, release: str = RELEASE, namespace: s
     except helm_python.HelmError as error:
         raise ChartError(str(error)) from error
     return Rendered({name.rpartition("/")[2]: text for name, text in texts.items() if text.strip()})
+
+
+def objects_in(text: str, source: str) -> list[Object]:
+    """The objects of a manifest. source: what errors call it, and a key that stands twice is one."""
+    found = []
+    for _, document in load_documents(text, source):
+        assert isinstance(document, dict), source
+        found.append(document)
+    return found
 
 
 def lint(values: Values) -> list[str]:

@@ -1,0 +1,37 @@
+"""The plain manifests are what the chart gives by default, and come with all CRDs."""
+
+import yaml
+
+from deployment.chart import CHART, DEPLOY, NAMESPACE, objects_in, render
+from deployment.plain import BY_HAND, MANIFESTS, plain_manifests
+from kruntimes_core.crds import crd_texts
+
+FILES = {path.name: path.read_text() for path in MANIFESTS.glob("*.yaml")}
+
+
+def test_they_are_up_to_date() -> None:
+    generated = {name: text for name, text in FILES.items() if name not in BY_HAND}
+    assert generated == plain_manifests(), "run `python -m deployment`"
+
+
+def test_only_what_helm_says_of_itself_is_missing() -> None:
+    generated = FILES.keys() - BY_HAND
+    plain = [one for name in generated for one in objects_in(FILES[name], name)]
+    assert {one["kind"] for one in plain} == {one["kind"] for one in render().objects}
+    assert not any("elm" in text.replace("helm.sh", "") for text in FILES.values())
+
+
+def test_kustomize_takes_all_of_them() -> None:
+    listed = yaml.safe_load(FILES["kustomization.yaml"])["resources"]
+    assert sorted(listed) == sorted(set(FILES) - {"kustomization.yaml"})
+
+
+def test_the_namespace_asks_for_restricted_pods() -> None:
+    metadata = yaml.safe_load(FILES["namespace.yaml"])["metadata"]
+    assert metadata["name"] == NAMESPACE
+    assert metadata["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
+
+
+def test_the_crds_are_those_of_the_host() -> None:
+    for folder in (DEPLOY / "crds", CHART / "crds"):
+        assert {path.name: path.read_text() for path in folder.iterdir()} == crd_texts()
