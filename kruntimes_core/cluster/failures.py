@@ -18,6 +18,8 @@ class FailureKind(Enum):
     """A right is missing; it may be granted at any time."""
     UNAUTHORIZED = "unauthorized"
     """The credentials are not accepted."""
+    OUTDATED = "outdated"
+    """The answer is older than what was seen before."""
     UNAVAILABLE = "unavailable"
     """Anything else: try again."""
 
@@ -56,3 +58,12 @@ def refused(status: Status, verb: str, resource: str) -> ApiFailure:
 def unavailable(verb: str, resource: str, problem: object) -> ApiFailure:
     """The failure of an answer that did not come, or that cannot be read."""
     return ApiFailure(FailureKind.UNAVAILABLE, f"cannot {verb} {resource}: {problem}")
+
+
+def outdated(verb: str, resource: str) -> ApiFailure:
+    """The failure of an answer from the past. It names no version: those move on while it lasts."""
+    return ApiFailure(
+        FailureKind.OUTDATED,
+        f"cannot {verb} {resource}: the API server answered from the past:"
+        " restart the scheduler if the cluster was restored from a backup",
+    )

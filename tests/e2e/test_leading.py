@@ -168,7 +168,7 @@ def test_a_missing_right_on_leases_is_named(
     token = service_account(RULES).token
     where = (f"--namespaces={namespace}", f"--lease-namespace={namespace}")
     with running_scheduler(cluster, token, tmp_path, *where, *ELECTION) as scheduler:
-        scheduler.says_like("cannot get leases.coordination.k8s.io: forbidden: grant the verb")
+        scheduler.says_like(f"cannot get leases.coordination.k8s.io in {namespace}: forbidden: grant the verb")
         assert "[-]lease failed: cannot get leases" in scheduler.get("probes", "/readyz")[1]
         assert scheduler.get("probes", "/livez")[0] == 200
         assert scheduler.stop() == 0

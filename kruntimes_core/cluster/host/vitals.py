@@ -12,6 +12,9 @@ from kruntimes_core.cluster.writing.protocol import Writer
 _FATAL_STUCK_CALLS = 3
 _HUNG_SECONDS = 150.0
 """Lists, watches and pauses all end by themselves long before."""
+_OUTDATED_SECONDS = 60.0
+"""For how long an API server may answer from the past. One that was restored from a backup always will,
+and a restart is what forgets what was known."""
 _LOST_SECONDS = 90.0
 """For how long a leader may fail to list or watch: then another should try. A page may take 60 s."""
 
@@ -29,10 +32,12 @@ class Vitals:
         calls = sum(self._planner.stuck.values())
         stuck = f"{calls} calls of plugins do not return" if calls >= _FATAL_STUCK_CALLS else ""
         hung = [one.feed.title for one in self._reflectors if one.tried_seconds > _HUNG_SECONDS]
+        past = [one.feed.title for one in self._reflectors if one.outdated_seconds > _OUTDATED_SECONDS]
         overdue = self._writer.overdue
         return [
             Check("planner", stuck),
             Check("watches", f"no list or watch ends any more: {', '.join(hung)}" if hung else ""),
+            Check("versions", f"more was seen than the API server has: {', '.join(past)}" if past else ""),
             Check("writer", f"{overdue} requests do not end at their limit" if overdue else ""),
         ]
 

@@ -64,6 +64,10 @@ class Leases:
     # Inside
 
     @property
+    def _title(self) -> str:
+        return f"{LEASES.title} in {self.namespace}"
+
+    @property
     def _path(self) -> str:
         return LEASES.path(self.namespace, LEASE)
 
@@ -102,7 +106,7 @@ class Leases:
             self.outcomes[verb, "conflict"] += 1
             raise LeaseConflictError
         self.outcomes[verb, "failed"] += 1
-        raise refused(status, verb, LEASES.title)
+        raise refused(status, verb, self._title)
 
     def _lease(self, verb: str, response: Response) -> Lease:
         try:
@@ -117,4 +121,4 @@ class Leases:
 
     def _failed(self, verb: str, problem: object) -> ApiFailure:
         self.outcomes[verb, "failed"] += 1
-        return unavailable(verb, f"{LEASES.title} in {self.namespace}", problem)
+        return unavailable(verb, self._title, problem)

@@ -151,6 +151,8 @@ def _worded(error: Exception, call: Call, body: _Body | None) -> TransportError:
         return kind(f"its certificate is not trusted: {why}: name the right certificate authority", True)
     if isinstance(error, aiohttp.ClientConnectorError):
         return kind(f"no connection: {error.os_error.strerror or error.os_error}")
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return kind("the connection broke before the answer was whole")
     if isinstance(error, asyncio.TimeoutError):
         return kind(f"no answer within {call.timeout_seconds:g} s")
     return kind(f"the connection broke: {str(error) or type(error).__name__}")

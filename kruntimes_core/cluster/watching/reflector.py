@@ -7,14 +7,14 @@ from collections.abc import Callable
 from random import Random
 
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.failures import ApiFailure, FailureKind, unavailable
+from kruntimes_core.cluster.failures import ApiFailure, FailureKind, outdated
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.pauses import Pauses
 from kruntimes_core.cluster.slices import Slices
 from kruntimes_core.cluster.transport.protocol import Transport
 from kruntimes_core.cluster.watching.feed import Feed
 from kruntimes_core.cluster.watching.listing import Listed, Listing
-from kruntimes_core.cluster.watching.watch import Watch, WatchEvent
+from kruntimes_core.cluster.watching.watch import STREAM_SECONDS, Watch, WatchEvent
 from kruntimes_core.engine import events
 from kruntimes_core.engine.instant import SECOND
 from kruntimes_core.engine.versions import older
@@ -54,12 +54,15 @@ class Reflector:
         self._tell = tell
         self._changed = changed
         self._pauses = Pauses(random)
+        self._expiries = Pauses(random)
+        """Of their own: a server that says that a version is too old is there again after an outage."""
         self._listing = Listing(transport, feed, clock, self._worked)
         self._watch = Watch(transport, feed, clock)
         self._version = ""
         self._strange: set[str] = set()
         self._tried_at: float | None = None
         self._worked_at: float | None = None
+        self._outdated_at: float | None = None
 
     async def run(self) -> None:
         """List and watch until cancelled. It may be called again then."""
@@ -82,6 +85,11 @@ class Reflector:
         """Since the server last answered as it should."""
         return _since(self._worked_at)
 
+    @property
+    def outdated_seconds(self) -> float:
+        """Since when the server has only answered from the past; 0 if it does not."""
+        return _since(self._outdated_at)
+
     # List
 
     async def _list(self) -> None:
@@ -98,12 +106,8 @@ class Reflector:
 
     def _commit(self, listed: Listed) -> None:
         if older(listed.version, self._version):
-            raise unavailable(
-                "list",
-                self.feed.title,
-                f"the API server answered from the past (version {listed.version} after {self._version}):"
-                " restart the scheduler if the cluster was restored from a backup",
-            )
+            raise outdated("list", self.feed.title)
+        self._outdated_at = None
         self._version = listed.version
         self._tell(self.feed.whole(listed.observations, listed.version))
         self._log.debug("listed", resource=self.feed.title, count=len(listed.observations))
@@ -123,7 +127,7 @@ class Reflector:
         while True:
             began = self._clock.now().ticks
             try:
-                await self._watch_once()
+                heard = await self._watch_once()
             except ApiFailure as failure:
                 self._note_steady(began)
                 await self._failed(failure)
@@ -131,16 +135,23 @@ class Reflector:
                     return
             else:
                 self._note_steady(began)
+                if not heard and self._clock.now().ticks - began >= STREAM_SECONDS * SECOND:
+                    # A server that knows the version says goodbye with a bookmark. One that was restored
+                    # to an older one says nothing until it has caught up, and would not be missed.
+                    return
                 await asyncio.sleep(self._pauses.next())
 
-    async def _watch_once(self) -> None:
-        slices = Slices(self._clock)
+    async def _watch_once(self) -> bool:
+        """Whether the server said anything."""
+        heard, slices = False, Slices(self._clock)
         async for batch in self._watch.events(self._version):
             self._opened()
             slices.restart()
             for event in batch:
+                heard = True
                 self._take(event)
                 await slices.breathe()
+        return heard
 
     def _take(self, event: WatchEvent) -> None:
         if event.type in ("ADDED", "MODIFIED"):
@@ -176,15 +187,19 @@ class Reflector:
         """Forget earlier failures if this watch stood for a while."""
         if self._clock.now().ticks - began >= _STEADY_TICKS:
             self._pauses.reset()
+            self._expiries.reset()
 
     async def _failed(self, failure: ApiFailure) -> None:
         self._tried_at = asyncio.get_running_loop().time()
+        if failure.kind is FailureKind.OUTDATED and self._outdated_at is None:
+            self._outdated_at = self._tried_at
         problem = str(failure)
         if problem != self.problem:
             self._log.warning(problem)
         self.following, self.problem = False, problem
         self._changed()
-        await asyncio.sleep(self._pauses.next(failure.retry_after))
+        pauses = self._expiries if failure.kind is FailureKind.EXPIRED else self._pauses
+        await asyncio.sleep(pauses.next(failure.retry_after))
 
 
 def _since(moment: float | None) -> float:

@@ -287,6 +287,57 @@ def test_a_list_from_the_past_is_not_believed(profiles: Profiles) -> None:
     play(profiles, scene)
 
 
+def test_a_server_that_was_restored_to_an_older_state_is_found_and_calls_for_a_restart(
+    profiles: Profiles,
+) -> None:
+    async def scene(site: Site) -> None:
+        await started(site)
+        (stream,) = (one for one in site.api.streams if one.plural == "runs")
+        stream.inject.append(line("BOOKMARK", {"metadata": {"resourceVersion": "5000"}}))
+        await site.passes(1)
+        stream.cut = True
+        await site.passes(45)
+        assert "answered from the past" in " ".join(site.why_not_ready())
+        assert site.host.parts.duty.why_not_go_on() == ""
+        site.run("r1")
+        await site.passes(65)
+        assert site.log.count("answered from the past") == 1
+        assert [check.name for check in site.host.alive() if not check.holds] == ["versions"]
+        assert "more was seen than the API server has: runs" in site.host.parts.duty.why_not_go_on()
+        assert site.pod_of("r1") is None
+
+    play(profiles, scene)
+
+
+def test_a_watch_that_tells_of_nothing_but_a_bookmark_is_no_reason_to_list(profiles: Profiles) -> None:
+    async def scene(site: Site) -> None:
+        await started(site)
+        await site.passes(130)
+        assert site.api.count("watch", "runs") == 4
+        assert site.api.count("list", "runs") == 1
+
+    play(profiles, scene)
+
+
+def test_a_version_that_expired_in_an_outage_is_no_reason_to_wait_on(profiles: Profiles) -> None:
+    async def scene(site: Site) -> None:
+        await started(site)
+        for plural in ("runs", "pods", "persistentworkspaces"):
+            site.api.faults.append(always("watch", plural, status(503)))
+        for stream in site.api.streams:
+            stream.cut = True
+        site.api.oldest = 10**9
+        await site.passes(60)
+        site.api.faults.clear()
+        await site.passes(10)
+        calls = [(at, what.verb) for at, what, _ in site.api.calls if what.plural == "runs"]
+        listed = next(at for at, verb in calls if verb == "list" and at > 60)
+        expired = max(at for at, verb in calls if verb == "watch" and at < listed)
+        assert listed - expired < 0.3
+
+    play(profiles, scene)
+
+
 def test_no_list_is_asked_for_in_a_version_of_the_clients_choice(profiles: Profiles) -> None:
     async def scene(site: Site) -> None:
         await started(site)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from memoryapi.server import status, target
+from replicas.server import NAMESPACE
 from replicas.site import Site, play
 
 from kruntimes_core.cluster.transport.protocol import Call, Response
@@ -253,7 +254,7 @@ def test_a_missing_right_is_named_and_mended_without_a_restart(
         await site.passes(10)
         assert not ours.leading
         (problem,) = ours.why_not_ready()
-        assert problem.startswith(f"{why} leases.coordination.k8s.io: forbidden: grant the verb")
+        assert problem.startswith(f"{why} leases.coordination.k8s.io in {NAMESPACE}: forbidden: grant the verb")
         assert ours.log.count(why) == 1
         ours.lease_wire.after.clear()
         await site.until(lambda: ours.leading, 5)
