@@ -254,7 +254,8 @@ def test_a_missing_right_is_named_and_mended_without_a_restart(
         await site.passes(10)
         assert not ours.leading
         (problem,) = ours.why_not_ready()
-        assert problem.startswith(f"{why} leases.coordination.k8s.io in {NAMESPACE}: forbidden: grant the verb")
+        leases = f"leases.coordination.k8s.io in {NAMESPACE}"
+        assert problem.startswith(f"{why} {leases}: forbidden: grant the verb")
         assert ours.log.count(why) == 1
         ours.lease_wire.after.clear()
         await site.until(lambda: ours.leading, 5)
