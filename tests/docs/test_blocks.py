@@ -18,6 +18,7 @@ NOT_RUN = {
     ("README.md", "python3 -m venv .venv && .venv/bin/pip install . "): "installs from the network",
     ("README.md", "python3 -m venv .venv && .venv/bin/pip install tox"): "runs these tests",
     ("CONTRIBUTING.md", ".venv/bin/tox -e tests -- "): "runs these tests",
+    ("CONTRIBUTING.md", ".venv/bin/tox exec -e deploy"): "writes into the checkout",
     ("docs/tutorial/first-cluster.md", "python3 -m venv .venv"): "installs from the network, and has no end",
     ("docs/tutorial/first-cluster.md", "export KUBECONFIG=dev.kubeconfig\nkubectl apply "): "needs kubectl",
     ("docs/tutorial/first-cluster.md", "kubectl delete pod "): "needs kubectl",

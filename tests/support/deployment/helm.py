@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> None:
     if asked.command == "uninstall":
         release.uninstall()
         return
-    values = yaml.safe_load(asked.values.read_text())
+    values = yaml.safe_load(asked.values.read_text()) if asked.values else {}
     for expression in asked.set:
         values |= helm_python.parse_set_string(expression)
     if asked.install and not release.exists:
@@ -39,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--namespace", required=True)
     upgrade.add_argument("chart", choices=["deploy/chart"])
     upgrade.add_argument("--create-namespace", action="store_true")
-    upgrade.add_argument("--values", type=Path, required=True)
+    upgrade.add_argument("--values", type=Path)
     upgrade.add_argument("--set", action="append", default=[])
     return parser
 
