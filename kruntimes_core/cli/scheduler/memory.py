@@ -1,26 +1,21 @@
-"""The garbage collector of a process that keeps a hundred thousand objects for hours."""
+"""When the scheduler sets aside what it knows, so that the garbage collector does not stop it."""
 
 from __future__ import annotations
 
 import asyncio
-import gc
 
+from kruntimes_core.cluster.collector import calm_collector, set_aside, take_back
 from kruntimes_core.cluster.host.host import Host
 
 _FROZEN_SECONDS = 600.0
 
 
 async def rest_memory(host: Host) -> None:
-    """Set what is known aside once it is listed, and again now and then.
-
-    A full collection over 100,000 Runs stops everything for 100 ms, over what is set aside for none of
-    it. The young generations are collected as ever.
-    """
-    gc.set_threshold(10_000, 20, 1_000)
+    """Set what is known aside once it is listed, and again now and then."""
+    calm_collector()
     while not host.deciding:
         await asyncio.sleep(1.0)
     while True:
-        gc.collect()
-        gc.freeze()
+        set_aside()
         await asyncio.sleep(_FROZEN_SECONDS)
-        gc.unfreeze()
+        take_back()

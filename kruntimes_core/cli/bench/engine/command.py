@@ -1,0 +1,87 @@
+"""The options of `kruntimes bench engine`. What it does is imported when it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from kruntimes_core.cli.bench.engine.options import WORKLOADS, EngineOptions
+from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.options import CONFIG
+from kruntimes_core.lab.bench.engine.shape import DIMENSIONS, Shape
+
+_DEFAULT = Shape()
+
+
+def _size(dimension: str, about: str, least: int = 1) -> Callable[..., Any]:
+    """The option for one dimension of the cluster."""
+    return click.option(
+        f"--{dimension}",
+        type=click.IntRange(min=least),
+        metavar="N",
+        default=getattr(_DEFAULT, dimension),
+        show_default=True,
+        help=about,
+    )
+
+
+@click.command()
+@click.option(
+    "--workload",
+    "workloads",
+    type=click.Choice(WORKLOADS),
+    metavar="NAME",
+    multiple=True,
+    help=f"Measure this one; may be given many times. Default: all: {', '.join(WORKLOADS)}.",
+)
+@_size("pods", "Runtime Pods in all.")
+@_size("runs", "Runs that one repeat places.")
+@_size("known", "Runs known beside them: four run on each Pod, the others have ended.", least=0)
+@_size("waiting", "Runs that wait meanwhile.", least=0)
+@_size("requests", "Different requests; so many classes of Runs wait.")
+@_size("cohorts", "Different labels that required affinity asks for.")
+@_size("preferences", "Different preferred affinities.")
+@_size("namespaces", "Namespaces. Pods and Runs are spread over them evenly.")
+@_size("runtimes", "Runtimes, with those that the configuration names before others.")
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=5,
+    show_default=True,
+    help="How often each figure is measured, after once that does not count.",
+)
+@click.option(
+    "--growth",
+    is_flag=True,
+    help="Measure at four sizes of each dimension, too, and fit how cost grows. Takes minutes.",
+)
+@CONFIG
+@click.option(
+    "--seed", type=int, metavar="N", default=0, show_default=True, help="Chooses what lies on which Pod."
+)
+@click.option(
+    "-o",
+    "--output",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="json: nothing but one document on standard output.",
+)
+def engine(*, seed: int, **options: Any) -> Exit:
+    """Measure what a decision costs, without an API server, and which plugin costs it.
+
+    The engine of the scheduler and the plugins of the configuration decide about Pods and Runs in this
+    process. Times are those of the process that nobody disturbs; what the hooks cost is measured once
+    more, with clocks around each call.
+
+    Exit codes: 0 measured, 2 bad input or a broken plugin.
+    """
+    sizes = {dimension: options.pop(dimension) for dimension in DIMENSIONS}
+    asked = EngineOptions(shape=Shape(seed=seed, **sizes), **options)
+    from kruntimes_core.cli.bench.engine.answer import answer
+
+    return answer(asked)

@@ -1,0 +1,124 @@
+"""What each plugin's hooks cost: clocks around every call, in a pass of its own that times nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import Any, NamedTuple
+
+from kruntimes_core.framework.profile import ActivePlugin, Hook
+from kruntimes_core.framework.wrapping import wrapped
+from kruntimes_core.lab.bench.engine.figures import MICROSECONDS, NANOSECONDS
+from kruntimes_core.lab.bench.engine.shape import Shape
+from kruntimes_core.lab.bench.engine.site import Means
+from kruntimes_core.lab.bench.engine.stopwatch import Clock
+from kruntimes_core.lab.bench.engine.workloads import Timed
+
+_CALIBRATIONS = 1_000
+
+
+class HookName(NamedTuple):
+    """A hook of a plugin."""
+
+    plugin: str
+    hook: str
+
+
+@dataclass(slots=True)
+class _Total:
+    calls: int = 0
+    nanoseconds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HookCost:
+    """What one hook of one plugin costs for each placement, heartbeat and so on."""
+
+    name: HookName
+    calls: float
+    microseconds: float
+
+    @property
+    def nanoseconds_a_call(self) -> float:
+        """How long one call takes."""
+        return self.microseconds * NANOSECONDS[MICROSECONDS] / self.calls if self.calls else 0.0
+
+    def document(self) -> dict[str, Any]:
+        """The cost as the report says it."""
+        return {
+            **self.name._asdict(),
+            "calls": round(self.calls, 3),
+            "microseconds": round(self.microseconds, 3),
+            "nanosecondsACall": round(self.nanoseconds_a_call, 1),
+        }
+
+
+class HookClocks:
+    """Clocks around hooks. Reading a clock costs something itself, which is taken off again."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._totals: dict[HookName, _Total] = {}
+        self._overhead = self._calibrated()
+
+    def around(self, plugin: ActivePlugin, name: str, hook: Hook) -> Callable[..., Any]:
+        """The hook's function with clocks around it; see `Wrap`."""
+        total = self._totals.setdefault(HookName(plugin.name, name), _Total())
+        return self._timed(hook.function, total)
+
+    def reset(self) -> None:
+        """Forget what was counted so far."""
+        for total in self._totals.values():
+            total.calls = total.nanoseconds = 0
+
+    def costs(self, units: int) -> tuple[HookCost, ...]:
+        """What each hook costs, shared among so many placements, heartbeats and so on."""
+        return tuple(
+            HookCost(name, total.calls / units, self._net(total) / NANOSECONDS[MICROSECONDS] / units)
+            for name, total in self._totals.items()
+        )
+
+    def _net(self, total: _Total) -> float:
+        return max(total.nanoseconds - total.calls * self._overhead, 0.0)
+
+    def _timed(self, function: Callable[..., Any], total: _Total) -> Callable[..., Any]:
+        clock = self._clock
+
+        def timed(*arguments: Any) -> Any:
+            begun = clock()
+            try:
+                return function(*arguments)
+            finally:
+                total.nanoseconds += clock() - begun
+                total.calls += 1
+
+        return timed
+
+    def _calibrated(self) -> float:
+        """What the clocks see of a function that does nothing, in nanoseconds."""
+        seen = []
+        for _ in range(_CALIBRATIONS):
+            total = _Total()
+            self._timed(lambda *_: None, total)(None, None)
+            seen.append(total.nanoseconds)
+        return median(seen)
+
+
+@dataclass(frozen=True, slots=True)
+class HookPass:
+    """One more repeat of a workload, with clocks around all hooks."""
+
+    costs: tuple[HookCost, ...]
+    """In the order of plugins and hooks."""
+    units: int
+    placed: int
+    """How many Runs were bound; as many as `units`, where all found room."""
+
+
+def hook_pass(workload: Timed, shape: Shape, means: Means) -> HookPass:
+    """Repeat a workload once more to see what its hooks cost."""
+    clocks = HookClocks(means.clock)
+    observed = replace(means, profiles=wrapped(means.profiles, clocks.around))
+    (done,) = workload.rounds(shape, observed, 1, begin=clocks.reset)
+    return HookPass(clocks.costs(done.units), done.units, done.placed)

@@ -1,0 +1,52 @@
+"""The process whose memory is measured: it learns of a cluster, decides what waits, and tells its size."""
+
+from __future__ import annotations
+
+import gc
+import json
+import resource
+import sys
+from pathlib import Path
+
+from kruntimes_core.engine.settings import Settings
+from kruntimes_core.framework.configuration import build_profiles, configuration_from
+from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.lab.bench.engine.cluster import Cluster
+from kruntimes_core.lab.bench.engine.shape import Shape
+from kruntimes_core.lab.bench.engine.site import Means, Site
+
+_STATM = Path("/proc/self/statm")
+
+
+def measure(shape: Shape, config: str | None) -> dict[str, int]:
+    """Bytes resident at the start, with the Pods listed, and with the Runs too; and how many there are."""
+    configuration = configuration_from(config)
+    means = Means(build_profiles(configuration, Catalog()), Settings.of(configuration))
+    site = Site(Cluster(shape, means.profiles), means)
+    start = _resident()
+    site.list_pods()
+    pods = _resident()
+    site.list_runs()
+    site.lead()
+    site.settle()
+    site.lives.clear()
+    return {
+        "start": start,
+        "pods": pods,
+        "runs": _resident(),
+        "podsKnown": site.cluster.pods_in_all,
+        "runsKnown": site.engine.sizes["runs"],
+    }
+
+
+def _resident() -> int:
+    gc.collect()
+    if _STATM.exists():
+        return int(_STATM.read_text().split()[1]) * resource.getpagesize()
+    # Where that cannot be read, the peak: nothing is given back before the end anyway.
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+if __name__ == "__main__":
+    asked = json.loads(sys.argv[1])
+    print(json.dumps(measure(Shape(**asked["shape"]), asked["config"])))  # noqa: T201 - its answer

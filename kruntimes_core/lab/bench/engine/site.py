@@ -1,0 +1,169 @@
+"""An engine on a measured cluster, driven as a host drives it, with an API server that applies everything."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import chain
+
+from kruntimes_core.engine.binding.requests import Applied, Found, Write, WriteKind
+from kruntimes_core.engine.cycle.work import Runners, RunWork, Work
+from kruntimes_core.engine.engine import Engine
+from kruntimes_core.engine.events import Event, PodsListed, RunsListed, WorkspacesListed
+from kruntimes_core.engine.instant import Now, ticks
+from kruntimes_core.engine.settings import Settings
+from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.lab.bench.engine.cluster import Cluster
+from kruntimes_core.lab.bench.engine.lives import Life
+from kruntimes_core.lab.bench.engine.objects import START
+from kruntimes_core.lab.bench.engine.shape import Shape
+from kruntimes_core.lab.bench.engine.stopwatch import Clock, Stopwatch, process_clock
+from kruntimes_core.model.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What measures: the plugins that decide, the engine's settings, and a clock."""
+
+    profiles: Profiles
+    settings: Settings
+    clock: Clock = process_clock
+    config: str | None = None
+    """The file that the profiles came from, for a process of its own."""
+
+
+class Site:
+    """One engine. Nothing happens but what a workload asks for; time stands still until it passes."""
+
+    def __init__(self, cluster: Cluster, means: Means) -> None:
+        self.cluster = cluster
+        self._means = means
+        self._now = Now(START, 0)
+        self.lives: dict[str, Life] = {}
+        """The Runs that may still be bound or end, by name."""
+        self.running: deque[Life] = deque()
+        """Where all slots are taken: who has them, the longest first."""
+        self.placed = 0
+        """How many Runs were bound."""
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin again with an engine that knows nothing."""
+        self._runners = Runners()
+        self.engine = Engine(self._means.profiles, self._means.settings, self._now)
+
+    def prepare(self) -> None:
+        """List what is there, and decide until nothing is left to do."""
+        self.list_pods()
+        self.list_runs()
+        self.lead()
+        self.settle()
+
+    def list_pods(self) -> None:
+        """List the Pods, and workspaces, of which there are none."""
+        self.tell(PodsListed(observations=tuple(self.cluster.pods(self._now.wall))))
+        self.tell(WorkspacesListed(observations=()))
+
+    def list_runs(self) -> None:
+        """List the Runs."""
+        cluster = self.cluster
+        running, waiting = list(cluster.running()), list(cluster.waiting())
+        lives = chain(running, cluster.ended(len(running)), waiting)
+        self.tell(RunsListed(observations=tuple(life.observation() for life in lives)))
+        self.known(waiting)
+        if cluster.full:
+            self.running.extend(self.known(running))
+
+    def known(self, lives: list[Life]) -> list[Life]:
+        """Take note of Runs that may still be bound or end."""
+        self.lives.update({life.name: life for life in lives})
+        return lives
+
+    # What a driver does
+
+    def lead(self) -> None:
+        """Decide from now on."""
+        self.engine.lead(self._now)
+
+    def tell(self, event: Event) -> None:
+        """Hand on what was observed."""
+        self.engine.handle(event, self._now)
+
+    def take(self) -> Work | None:
+        """Do one piece of work, if there is one."""
+        work = self.engine.take(self._now)
+        if work is not None:
+            self.engine.finish(work, work.execute(self._runners), self._now)
+        return work
+
+    def work(self) -> None:
+        """Do all work that there is."""
+        while self.take() is not None:
+            pass
+
+    def work_for(self, names: Container[str], watch: Stopwatch) -> None:
+        """Do all work, and tell what is done for these Runs (`decide`) from what is for others (`offer`)."""
+        while (work := self.take()) is not None:
+            others = isinstance(work, RunWork) and work.run.name not in names
+            watch.lap("offer" if others else "decide")
+        watch.lap("decide")
+
+    def send(self) -> list[tuple[Write, str]]:
+        """Let the API server apply all that is to be written; each write with its new version."""
+        engine, now, written = self.engine, self._now, []
+        while (request := engine.next_request(now)) is not None:
+            if isinstance(request, Write):
+                version = self.cluster.next_version()
+                engine.written(request, Applied(version), now)
+                written.append((request, version))
+            elif (life := self.lives.get(request.name)) is not None:
+                engine.read(request, Found(life.observation()), now)
+        return written
+
+    # What happens to Runs
+
+    def bound(self, written: list[tuple[Write, str]]) -> Iterator[Life]:
+        """Let the Runs show what was written; gives those that were bound."""
+        for write, version in written:
+            life = self.lives.get(write.name)
+            if life is not None:
+                life.patched(write, version)
+                if write.kind is WriteKind.BIND:
+                    self.placed += 1
+                    yield life
+
+    def settle(self) -> None:
+        """Decide, write and observe what was written, until nothing is left to do."""
+        self.work()
+        while written := self.send():
+            for life in self.bound(written):
+                self.tell(life.seen())
+            self.work()
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass, and do what is due then."""
+        self._now = Now(self._now.wall + timedelta(seconds=seconds), self._now.ticks + ticks(seconds))
+        self.engine.tick(self._now)
+        self.settle()
+
+    @property
+    def now(self) -> Now:
+        """The two clocks."""
+        return self._now
+
+
+def prepared(shape: Shape, means: Means, full: bool = False) -> Site:
+    """A site with everything listed. Raises: `InputError` where a plugin fails."""
+    site = Site(Cluster(shape, means.profiles, full), means)
+    site.prepare()
+    complain(site)
+    return site
+
+
+def complain(site: Site) -> None:
+    """Raises: `InputError` if a plugin failed: what follows is backoff, which is not to be measured."""
+    for decision in site.engine.journal.latest:
+        if decision.error is not None:
+            raise InputError(f"{decision.error}: correct it, or leave it out by --config")

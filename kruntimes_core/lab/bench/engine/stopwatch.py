@@ -1,0 +1,36 @@
+"""What is spent on each part of a repeat, by a clock that the caller chooses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+Clock = Callable[[], int]
+"""Nanoseconds that only go forward."""
+
+process_clock: Clock = time.perf_counter_ns
+
+
+class Stopwatch:
+    """Adds up the time of parts that are measured one after another."""
+
+    def __init__(self, clock: Clock = process_clock) -> None:
+        self._clock = clock
+        self._since = 0
+        self.spent: dict[str, int] = {}
+        """Nanoseconds by part, in the order in which the parts first came."""
+
+    def start(self) -> None:
+        """Begin the first of some parts; what went before is nobody's."""
+        self._since = self._clock()
+
+    def lap(self, part: str) -> None:
+        """End a part, and begin the next one."""
+        now = self._clock()
+        self.spent[part] = self.spent.get(part, 0) + now - self._since
+        self._since = self._clock()
+
+    def taken(self) -> dict[str, int]:
+        """What was spent since this was asked last."""
+        spent, self.spent = self.spent, {}
+        return spent
