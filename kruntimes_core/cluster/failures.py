@@ -55,6 +55,12 @@ def refused(status: Status, verb: str, resource: str) -> ApiFailure:
     return ApiFailure(kind, f"cannot {verb} {resource}: {why}{said}", status.retry_after)
 
 
+def forbidden(verb: str, resource: str) -> ApiFailure:
+    """The failure of a request that lacks a right, without the words of the server, which name an object."""
+    kind = FailureKind.FORBIDDEN
+    return ApiFailure(kind, f"cannot {verb} {resource}: {_EXPLANATIONS[kind]}")
+
+
 def unavailable(verb: str, resource: str, problem: object) -> ApiFailure:
     """The failure of an answer that did not come, or that cannot be read."""
     return ApiFailure(FailureKind.UNAVAILABLE, f"cannot {verb} {resource}: {problem}")

@@ -1,0 +1,176 @@
+"""A right that is refused is named with verb, resource and namespace, until it is seen to be given."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import AsyncGenerator, Mapping
+
+import pytest
+from memoryapi.server import status
+
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES
+from kruntimes_core.cluster.rights.missing import MissingRights
+from kruntimes_core.cluster.rights.needed import NEEDED, Right, right_of
+from kruntimes_core.cluster.rights.transport import HeardTransport
+from kruntimes_core.cluster.transport.protocol import Call, Response, StreamRefusedError
+from kruntimes_core.engine.instant import SECOND, Now
+from kruntimes_core.testing.builders import NOW
+
+STATUS = Call(method="PATCH", path=RUNS.path("team-a", "r1", "status"), timeout_seconds=4)
+READ = Call(method="GET", path=RUNS.path("team-b", "r1"), timeout_seconds=4)
+LIST = Call(method="GET", path=PODS.path(), query=(("limit", "100"),), timeout_seconds=60)
+WATCH = Call(method="GET", path=WORKSPACES.path("team-a"), query=(("watch", "1"),), timeout_seconds=50)
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/team-a/leases"
+NAMED = "cannot patch runs/status.kruntimes.io in team-a: forbidden: grant the verb"
+
+
+class HandClock(Clock):
+    """Stands still until it is told to go on."""
+
+    seconds = 0
+
+    def now(self) -> Now:
+        return Now(NOW, self.seconds * SECOND)
+
+
+def denied(right: Right) -> Response:
+    """As the API server words it."""
+    why = f'User "system:serviceaccount:a:b" cannot {right.verb} resource "{right.resource}" in API group "x"'
+    return status(403, "Forbidden", f'{right.title} "r1" is forbidden: {why}')
+
+
+class Answering:
+    """A transport that gives one answer to all."""
+
+    def __init__(self, answer: Response) -> None:
+        self.answer = answer
+
+    async def request(self, call: Call) -> Response:
+        return self.answer
+
+    async def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
+        if self.answer.status != 200:
+            raise StreamRefusedError(self.answer)
+        yield b""
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.fixture
+def lines() -> io.StringIO:
+    return io.StringIO()
+
+
+@pytest.fixture
+def clock() -> HandClock:
+    return HandClock()
+
+
+@pytest.fixture
+def rights(clock: HandClock, lines: io.StringIO) -> MissingRights:
+    return MissingRights(clock, Log(lines, clock))
+
+
+def missing(rights: MissingRights) -> Mapping[tuple[str, ...], float]:
+    return {labels: count for labels, count in rights.samples().items() if count}
+
+
+@pytest.mark.parametrize(
+    ("call", "right", "namespace"),
+    [
+        (STATUS, Right("patch", "runs/status", "kruntimes.io"), "team-a"),
+        (READ, Right("get", "runs", "kruntimes.io"), "team-b"),
+        (LIST, Right("list", "pods", ""), ""),
+        (WATCH, Right("watch", "persistentworkspaces", "kruntimes.io"), "team-a"),
+        (
+            Call(method="POST", path=LEASE, timeout_seconds=1),
+            Right("create", "leases", "coordination.k8s.io"),
+            "team-a",
+        ),
+        (
+            Call(method="PUT", path=f"{LEASE}/l", timeout_seconds=1),
+            Right("update", "leases", "coordination.k8s.io"),
+            "team-a",
+        ),
+    ],
+)
+def test_a_request_needs_a_right(call: Call, right: Right, namespace: str) -> None:
+    assert right_of(call) == (right, namespace)
+    assert right in NEEDED
+
+
+def test_a_status_that_may_not_be_written_is_named_once_and_until_it_may(
+    rights: MissingRights, lines: io.StringIO
+) -> None:
+    for _ in range(3):
+        rights.answered(STATUS, denied(right_of(STATUS)[0]))
+    assert rights.check().why == NAMED
+    assert missing(rights) == {("patch", "runs/status.kruntimes.io"): 1}
+    for code in (401, 408, 429, 500, 504):
+        rights.answered(STATUS, status(code))
+    rights.answered(READ, Response(200))
+    assert rights.check().why == NAMED
+    rights.answered(STATUS, status(409, "Conflict"))
+    assert rights.check().holds
+    assert missing(rights) == {}
+    assert lines.getvalue().count(NAMED) == 1
+    assert "can patch runs/status.kruntimes.io in team-a again" in lines.getvalue()
+
+
+def test_each_namespace_is_named(rights: MissingRights) -> None:
+    for namespace in ("team-b", "team-a"):
+        call = Call(method="PATCH", path=RUNS.path(namespace, "r1", "status"), timeout_seconds=4)
+        rights.answered(call, denied(right_of(call)[0]))
+    rights.answered(READ, denied(right_of(READ)[0]))
+    assert rights.check().why.split("; ") == [
+        "cannot get runs.kruntimes.io in team-b: forbidden: grant the verb",
+        NAMED,
+        NAMED.replace("team-a", "team-b"),
+    ]
+    assert missing(rights)["patch", "runs/status.kruntimes.io"] == 2
+
+
+def test_what_lists_and_watches_say_themselves_is_counted_and_not_said_again(
+    rights: MissingRights, lines: io.StringIO
+) -> None:
+    for call in (LIST, WATCH):
+        rights.answered(call, denied(right_of(call)[0]))
+    assert rights.check().holds
+    assert missing(rights) == {("list", "pods"): 1, ("watch", "persistentworkspaces.kruntimes.io"): 1}
+    assert lines.getvalue() == ""
+
+
+def test_a_webhook_that_denies_one_run_is_no_missing_right(rights: MissingRights) -> None:
+    denial = 'admission webhook "policy.example.com" denied the request: cannot do that on a Friday'
+    rights.answered(STATUS, status(403, "Forbidden", denial))
+    assert rights.check().holds
+
+
+def test_a_right_that_is_not_asked_for_any_more_is_not_known_to_be_missing(
+    rights: MissingRights, clock: HandClock
+) -> None:
+    rights.answered(STATUS, denied(right_of(STATUS)[0]))
+    clock.seconds = 299
+    assert not rights.check().holds
+    clock.seconds = 301
+    assert rights.check().holds
+
+
+def test_requests_and_streams_are_heard_and_passed_on(rights: MissingRights) -> None:
+    below = Answering(denied(right_of(WATCH)[0]))
+    transport = HeardTransport(below, rights)
+
+    async def opened() -> list[bytes]:
+        return [chunk async for chunk in transport.stream(WATCH)]
+
+    with pytest.raises(StreamRefusedError):
+        asyncio.run(opened())
+    assert asyncio.run(transport.request(LIST)) is below.answer
+    assert len(missing(rights)) == 2
+    below.answer = Response(200)
+    assert asyncio.run(opened()) == [b""]
+    assert missing(rights) == {("list", "pods"): 1}
