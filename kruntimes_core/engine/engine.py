@@ -20,6 +20,7 @@ from kruntimes_core.engine.record.journal import Journal
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.engine.state import State
+from kruntimes_core.engine.state.claims import RunKey
 from kruntimes_core.engine.tally import Tally, WakeSource
 from kruntimes_core.framework.configuration import Profiles
 
@@ -60,6 +61,11 @@ class Engine:
         return len(self._listed) == 3
 
     @property
+    def deciding(self) -> bool:
+        """Whether it places Runs now: it leads, and everything is listed."""
+        return self._core.leading
+
+    @property
     def wake_at(self) -> int | None:
         """When `tick` is due, in ticks of the monotonic clock."""
         due = [at for at in (self._core.timers.next, self._core.state.pods.next_expiry) if at is not None]
@@ -68,6 +74,10 @@ class Engine:
     def find(self, namespace: str, name: str) -> RunEntry | None:
         """The Run that bears the name, with its last decision."""
         return self._core.runs.named(namespace, name)
+
+    def knows(self, key: RunKey) -> bool:
+        """Whether there is a Run of that namespace and UID."""
+        return self._core.runs.get(key) is not None
 
     @property
     def sizes(self) -> dict[str, int]:

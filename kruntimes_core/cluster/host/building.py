@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
+from kruntimes_core.cluster.comparing.comparison import Comparison, DryRun
+from kruntimes_core.cluster.comparing.gauges import show_comparison
+from kruntimes_core.cluster.comparing.lines import DifferenceLines
 from kruntimes_core.cluster.host.duty import Duty
 from kruntimes_core.cluster.host.gauges import show_host
+from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.host.oversold import Oversold
 from kruntimes_core.cluster.host.parts import Base, Parts
-from kruntimes_core.cluster.host.pump import Pump
+from kruntimes_core.cluster.host.pump import Pump, nothing_aside
 from kruntimes_core.cluster.host.reports import DecisionLines, QueueTimes
 from kruntimes_core.cluster.host.vitals import Vitals
 from kruntimes_core.cluster.host.watched import Watched
 from kruntimes_core.cluster.observing.log import Level
 from kruntimes_core.cluster.observing.metrics import Metrics
+from kruntimes_core.cluster.transport.readonly import ReadOnlyTransport
 from kruntimes_core.cluster.watching.feed import feeds
 from kruntimes_core.cluster.watching.followers import Followers
 from kruntimes_core.cluster.watching.reflector import Reflector
+from kruntimes_core.cluster.writing.dry import DryWriter
 from kruntimes_core.cluster.writing.protocol import Writer
+from kruntimes_core.cluster.writing.reading import RunReader
 from kruntimes_core.cluster.writing.writer import StatusWriter
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.model.decode import Decoder
@@ -26,10 +34,12 @@ from kruntimes_core.model.decode import Decoder
 
 def build_parts(means: Means) -> Parts:
     """Make all parts, each with those that it needs, and let the others hear what they ask for."""
-    base = _base(means)
+    base = _base(_without_writing(means) if means.dry_run is not None else means)
+    means = base.means
     reflectors = _reflectors(base)
     followers = Followers(reflectors)
-    writer = _writer(base)
+    comparison = _comparison(base, means.dry_run) if means.dry_run is not None else None
+    writer = _dry_writer(base, comparison) if comparison is not None else _writer(base)
     vitals = Vitals(reflectors, writer, means.planner)
     parts = Parts(
         base=base,
@@ -38,11 +48,17 @@ def build_parts(means: Means) -> Parts:
         writer=writer,
         vitals=vitals,
         duty=_duty(base, followers, vitals, writer),
-        pump=_pump(base, writer),
+        pump=_pump(base, writer, comparison),
         oversold=Oversold(base.engine, means.log),
+        comparison=comparison,
     )
     _join(parts)
     return parts
+
+
+def _without_writing(means: Means) -> Means:
+    """A dry run has nothing to write with: no part of it gets hold of another transport, or of a Lease."""
+    return replace(means, transport=ReadOnlyTransport(means.transport), leadership=Always())
 
 
 def _base(means: Means) -> Base:
@@ -89,6 +105,31 @@ def _writer(base: Base) -> Writer:
     )
 
 
+def _comparison(base: Base, asked: DryRun) -> Comparison:
+    means = base.means
+    return Comparison(
+        asked,
+        engine=base.engine,
+        clock=means.clock,
+        profiles=means.profiles,
+        planner=means.planner,
+        stir=base.stirred.set,
+    )
+
+
+def _dry_writer(base: Base, comparison: Comparison) -> Writer:
+    means, limits = base.means, base.means.leadership.limits
+    return DryWriter(
+        engine=base.engine,
+        clock=means.clock,
+        reader=RunReader(means.transport, means.clock, base.decoder, limits.write_seconds),
+        holder=comparison.holder,
+        freed=base.stirred.set,
+        in_flight=means.in_flight,
+        timeout_seconds=limits.write_seconds,
+    )
+
+
 def _duty(base: Base, followers: Followers, vitals: Vitals, writer: Writer) -> Duty:
     return Duty(
         leadership=base.means.leadership,
@@ -102,7 +143,7 @@ def _duty(base: Base, followers: Followers, vitals: Vitals, writer: Writer) -> D
     )
 
 
-def _pump(base: Base, writer: Writer) -> Pump:
+def _pump(base: Base, writer: Writer, comparison: Comparison | None) -> Pump:
     return Pump(
         engine=base.engine,
         planner=base.means.planner,
@@ -110,6 +151,7 @@ def _pump(base: Base, writer: Writer) -> Pump:
         clock=base.means.clock,
         metrics=base.metrics,
         stirred=base.stirred,
+        aside=comparison.go_on if comparison is not None else nothing_aside,
     )
 
 
@@ -120,4 +162,13 @@ def _join(parts: Parts) -> None:
     base.watched.on_change.append(parts.duty.changed)
     if means.log.speaks(Level.DEBUG):
         base.engine.journal.listeners.append(DecisionLines(means.log).decided)
+    if parts.comparison is not None:
+        _join_comparison(base, parts.comparison)
     show_host(parts)
+
+
+def _join_comparison(base: Base, comparison: Comparison) -> None:
+    base.watched.foretold.append(comparison.before)
+    base.watched.listeners.append(comparison.after)
+    comparison.report.listeners.append(DifferenceLines(base.means.log).differs)
+    show_comparison(base.metrics, comparison, base.means.profiles)

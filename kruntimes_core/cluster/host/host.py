@@ -20,7 +20,7 @@ class Host:
 
     def __init__(self, means: Means) -> None:
         self.parts = build_parts(means)
-        self._means = means
+        self._means = self.parts.base.means
 
     # What others may look at
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from random import Random
 
 from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.comparing.comparison import DryRun
 from kruntimes_core.cluster.host.leadership import Leadership
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.planning.protocol import Planner
+from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.transport.protocol import Transport
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
@@ -30,5 +32,9 @@ class Means:
     log: Log
     namespaces: Sequence[str] | None = None
     """Those that are followed, with rights in them alone; None for all."""
+    rights: MissingRights | None = None
+    """What hears of all answers, those to others who send for this host too; None for one of its own."""
     in_flight: int = 32
     """Writes and reads at a time."""
+    dry_run: DryRun | None = None
+    """Given, it writes nothing, and compares what it would do with what the running scheduler does."""

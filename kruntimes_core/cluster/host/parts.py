@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 
+from kruntimes_core.cluster.comparing.comparison import Comparison
 from kruntimes_core.cluster.host.duty import Duty
 from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.host.oversold import Oversold
@@ -45,5 +46,7 @@ class Parts:
     duty: Duty
     pump: Pump
     oversold: Oversold
+    comparison: Comparison | None = None
+    """A dry run's."""
     beside: list[Callable[[], Coroutine[None, None, None]]] = field(default_factory=list)
     """What else goes on while the host runs, each in a task of its own, until all is settled."""

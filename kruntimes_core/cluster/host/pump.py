@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 
 from kruntimes_core.cluster.clock import Clock
@@ -19,6 +20,11 @@ from kruntimes_core.engine.instant import SECOND
 _LONGEST_REST_SECONDS = 1.0
 
 
+def nothing_aside() -> bool:
+    """There is nothing beside the engine."""
+    return False
+
+
 class Pump:
     """Does what is due in slices, and rests until something stirs."""
 
@@ -31,14 +37,19 @@ class Pump:
         clock: Clock,
         metrics: Metrics,
         stirred: asyncio.Event,
+        aside: Callable[[], bool] = nothing_aside,
     ) -> None:
-        """stirred: set by whoever brings something new."""
+        """stirred: set by whoever brings something new.
+
+        aside: does one thing of another part that is due, once nothing of the engine is; False if nothing is.
+        """
         self._engine = engine
         self._planner = planner
         self._writer = writer
         self._clock = clock
         self._metrics = metrics
         self._stirred = stirred
+        self._aside = aside
         self._slices = Slices(clock)
 
     async def go_on(self) -> None:
@@ -52,7 +63,7 @@ class Pump:
 
     async def finish_work(self) -> None:
         """Let plugins hear of what ended, and wait for a call under way; send nothing."""
-        while self._tick() or self._plan() or not self._planner.free:
+        while self._tick() or self._plan() or self._aside() or not self._planner.free:
             await self._rest()
 
     def _step(self) -> bool:
@@ -60,7 +71,7 @@ class Pump:
         if self._tick():
             return True
         planned = self._plan()
-        return self._writer.send_next() or planned
+        return self._writer.send_next() or planned or self._aside()
 
     def _tick(self) -> bool:
         """Let the engine do what its time has come for."""

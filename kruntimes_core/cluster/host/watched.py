@@ -14,6 +14,8 @@ class Watched:
 
     def __init__(self, engine: Engine, clock: Clock, stir: Callable[[], None]) -> None:
         """stir: called when there may be something to do."""
+        self.foretold: list[Callable[[events.Event], None]] = []
+        """Told of each event, before the engine takes it in."""
         self.listeners: list[Callable[[events.Event], None]] = []
         """Told of each event, after the engine has taken it in."""
         self.on_change: list[Callable[[], None]] = []
@@ -24,12 +26,14 @@ class Watched:
 
     def tell(self, event: events.Event) -> None:
         """Something was observed."""
+        for hear in self.foretold:
+            hear(event)
         self._engine.handle(event, self._clock.now())
-        for listener in self.listeners:
-            listener(event)
+        for hear in self.listeners:
+            hear(event)
         self._stir()
 
     def changed(self) -> None:
         """What is followed changed."""
-        for hear in self.on_change:
-            hear()
+        for look in self.on_change:
+            look()

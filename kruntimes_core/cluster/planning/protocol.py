@@ -6,6 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from kruntimes_core.engine.cycle.work import Result, Work
+from kruntimes_core.engine.record.judging import JudgeWork
+
+Task = Work | JudgeWork
+"""What runs the code of plugins: a step of a cycle, or a question about one."""
 
 Done = Callable[[Result], None]
 """Takes what came of a piece of work, on the thread of the loop."""
@@ -22,7 +26,7 @@ class Planner(Protocol):
     def stuck(self) -> Mapping[str, int]:
         """Plugins in whose code a call does not return, with how many; they are asked nothing."""
 
-    def submit(self, work: Work, done: Done) -> None:
+    def submit(self, work: Task, done: Done) -> None:
         """Execute work and call `done` once, at once or later. Only while it is `free`."""
 
     def close(self) -> None:

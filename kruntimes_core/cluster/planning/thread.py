@@ -12,7 +12,8 @@ from queue import SimpleQueue
 from threading import Thread
 from types import FrameType
 
-from kruntimes_core.engine.cycle.work import Result, Runners, Work
+from kruntimes_core.cluster.planning.protocol import Task
+from kruntimes_core.engine.cycle.work import Result, Runners
 
 
 class InterruptedCallError(BaseException):
@@ -27,18 +28,18 @@ class WorkerThread:
 
     def __init__(
         self,
-        deliver: Callable[[WorkerThread, Work, Result], None],
+        deliver: Callable[[WorkerThread, Task, Result], None],
         ended: Callable[[WorkerThread, BaseException | None], None],
     ) -> None:
         """deliver, ended: called on this thread; `ended` with what escaped, once, at the very end."""
         self._deliver = deliver
         self._ended = ended
-        self._jobs: SimpleQueue[Work | None] = SimpleQueue()
+        self._jobs: SimpleQueue[Task | None] = SimpleQueue()
         self._retired = False
         self._thread = Thread(target=self._main, name="kruntimes-planner", daemon=True)
         self._thread.start()
 
-    def execute(self, work: Work) -> None:
+    def execute(self, work: Task) -> None:
         """Execute work after what was given before."""
         self._jobs.put(work)
 

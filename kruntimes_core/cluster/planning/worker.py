@@ -22,9 +22,9 @@ from kruntimes_core.cluster.planning.blame import (
     failure,
     plugins_of,
 )
-from kruntimes_core.cluster.planning.protocol import Done
+from kruntimes_core.cluster.planning.protocol import Done, Task
 from kruntimes_core.cluster.planning.thread import InterruptedCallError, WorkerThread
-from kruntimes_core.engine.cycle.work import Result, UnreserveWork, Work
+from kruntimes_core.engine.cycle.work import Result, UnreserveWork
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.runner import calls
 
@@ -36,7 +36,7 @@ GRACE_SECONDS = 1.0
 
 @dataclass(slots=True, eq=False)
 class _Call:
-    work: Work
+    work: Task
     done: Done
     worker: WorkerThread
     timer: asyncio.TimerHandle
@@ -75,7 +75,7 @@ class WorkerPlanner:
         """Plugins in whose code calls do not return, with how many."""
         return Counter(self._abandoned.values())
 
-    def submit(self, work: Work, done: Done) -> None:
+    def submit(self, work: Task, done: Done) -> None:
         """Execute work on the worker, unless it would ask a plugin that is stuck."""
         stuck = self.stuck
         held_up = next((one for one in plugins_of(work) if one.name in stuck), None)
@@ -96,7 +96,7 @@ class WorkerPlanner:
 
     # One call
 
-    def _start(self, work: Work, done: Done) -> None:
+    def _start(self, work: Task, done: Done) -> None:
         loop = asyncio.get_running_loop()
         if self._worker is None:
             self._worker = self._fresh(loop)
@@ -144,7 +144,7 @@ class WorkerPlanner:
 
     # From the worker
 
-    def _delivered(self, worker: WorkerThread, work: Work, result: Result) -> None:
+    def _delivered(self, worker: WorkerThread, work: Task, result: Result) -> None:
         if self._call is not None and self._call.work is work:
             self._finish(self._call, result)
 
@@ -159,7 +159,7 @@ class WorkerPlanner:
             self._log.info("an abandoned call returned", plugin=plugin)
             self._resume()
 
-    def _escaped(self, error: BaseException | None, work: Work) -> PluginError:
+    def _escaped(self, error: BaseException | None, work: Task) -> PluginError:
         """Something came out of a call that nothing may come out of."""
         culprit: Culprit | None = culprit_in_error(error, work) if error is not None else None
         problem = calls.describe(error) if error is not None else "the worker ended"

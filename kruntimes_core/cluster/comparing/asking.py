@@ -1,0 +1,49 @@
+"""Plugins are asked again where plans run, with their time limit, and only when no cycle wants to."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+
+from kruntimes_core.cluster.planning.protocol import Planner
+from kruntimes_core.engine.cycle.work import Result
+from kruntimes_core.engine.record.judging import Judgement, JudgeWork
+from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.framework.runner import Broken
+
+Answer = tuple[Judgement, ...] | PluginError
+Then = Callable[[Answer], None]
+
+# A judgement on a thousand Pods takes some milliseconds: this is a few seconds of them.
+_LONGEST = 500
+
+
+class Asking:
+    """Questions that wait for the planner."""
+
+    def __init__(self, planner: Planner, stir: Callable[[], None]) -> None:
+        """stir: called when the planner is free again."""
+        self._planner = planner
+        self._stir = stir
+        self._waiting: deque[tuple[JudgeWork, Then]] = deque()
+
+    def ask(self, work: JudgeWork, then: Then) -> bool:
+        """Let questions wait for their turn; False if there are too many already. then: gets the answer."""
+        if len(self._waiting) >= _LONGEST:
+            return False
+        self._waiting.append((work, then))
+        self._stir()
+        return True
+
+    def go_on(self) -> bool:
+        """Hand over the next questions, if the planner takes any; False if not."""
+        if not self._waiting or not self._planner.free:
+            return False
+        work, then = self._waiting.popleft()
+        self._planner.submit(work, partial(self._answered, then))
+        return True
+
+    def _answered(self, then: Then, result: Result) -> None:
+        then(result.error if isinstance(result, Broken) else result)
+        self._stir()

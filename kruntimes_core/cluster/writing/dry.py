@@ -1,0 +1,111 @@
+"""The writer of a dry run: it takes what is to be written out of the engine, and sends none of it.
+
+It has no way to send a write: it knows no transport, only a reader. What becomes of a bind or of an
+ending is up to whoever holds it. A text or a withdrawal counts as written, in the version that stands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from typing import Protocol
+
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.writing.flights import Flights
+from kruntimes_core.cluster.writing.protocol import Spawn
+from kruntimes_core.cluster.writing.reading import RunReader
+from kruntimes_core.engine.binding.requests import Applied, Read, Request, Write, WriteKind
+from kruntimes_core.engine.engine import Engine
+
+_HELD = frozenset({WriteKind.BIND, WriteKind.TERMINAL})
+
+
+class Holder(Protocol):
+    """Keeps writes without an answer: what they reserve stays reserved, as if they were applied."""
+
+    def hold(self, write: Write) -> None:
+        """Keep a write until there is an answer to give."""
+
+    def was_read(self, read: Read) -> None:
+        """A Run was read, and the engine knows what was found."""
+
+    def let_go(self) -> None:
+        """Answer all that is held: it will never be applied."""
+
+
+class DryWriter:
+    """Hands binds and endings to a holder; only reads leave this process. A `Writer`."""
+
+    def __init__(
+        self,
+        *,
+        engine: Engine,
+        clock: Clock,
+        reader: RunReader,
+        holder: Holder,
+        freed: Callable[[], None],
+        in_flight: int = 32,
+        timeout_seconds: float = 4.0,
+    ) -> None:
+        """freed, in_flight, timeout_seconds: see `StatusWriter`, for reads."""
+        self._engine = engine
+        self._clock = clock
+        self._reader = reader
+        self._holder = holder
+        self._freed = freed
+        self._flights = Flights(in_flight, timeout_seconds)
+        self.outcomes: Counter[tuple[str, str]] = Counter()
+        """See `Writer`."""
+
+    def start(self, spawn: Spawn) -> None:
+        """See `Writer`."""
+        self._flights.spawn = spawn
+
+    @property
+    def in_flight(self) -> int:
+        """How many reads have no answer yet; what is held was never sent."""
+        return len(self._flights)
+
+    @property
+    def overdue(self) -> int:
+        """See `Writer`."""
+        return self._flights.overdue
+
+    def send_next(self) -> bool:
+        """Take the next request, and hold or read; False if there is none, or no place for a read."""
+        if self._flights.full:
+            return False
+        request = self._engine.next_request(self._clock.now())
+        if request is None:
+            return False
+        if isinstance(request, Read):
+            self._flights.start(request, self._read(request), self._ended)
+        elif request.kind in _HELD:
+            self._holder.hold(request)
+        else:
+            self._engine.written(request, Applied(request.guard), self._clock.now())
+        return True
+
+    def in_doubt(self, since: int) -> int:
+        """None: nothing was sent."""
+        return 0
+
+    async def settle(self) -> None:
+        """Let go of all that is held, and wait for reads."""
+        self._holder.let_go()
+        await self._flights.settle()
+
+    def abandon(self) -> None:
+        """There is nothing to keep from the server."""
+
+    # Inside
+
+    async def _read(self, read: Read) -> None:
+        answer = await self._reader.read(read)
+        self.outcomes["read", type(answer).__name__] += 1
+        self._engine.read(read, answer, self._clock.now())
+        self._holder.was_read(read)
+
+    def _ended(self, task: asyncio.Task[None], request: Request) -> None:
+        self._freed()
