@@ -15,8 +15,9 @@ _AT_LEAST_ONE = click.IntRange(min=1)
 _SECONDS = click.FloatRange(min=0, min_open=True)
 
 
-# "engine" (kruntimes_core.cli.bench.engine.command:engine) is named here by the commit that brings it.
-@click.group(cls=LazyGroup, works_alone=True, lazy={})
+@click.group(
+    cls=LazyGroup, works_alone=True, lazy={"engine": "kruntimes_core.cli.bench.engine.command:engine"}
+)
 @click.option(
     "--mode",
     type=click.Choice(["drain", "burst", "open"]),
