@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from kruntimes_core.cli.bench.options import BenchOptions
-from kruntimes_core.cli.bench.page import write_page
+from kruntimes_core.cli.bench.page import check_page, write_page
 from kruntimes_core.cli.bench.tables import report
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.output.documents import write_json
@@ -30,6 +30,8 @@ from kruntimes_core.lab.bench.live.settings import Settings
 
 def live(options: BenchOptions) -> Exit:
     """Measure, and show. Raises `InputError` for whatever keeps it from measuring."""
+    if options.html is not None:
+        check_page(Path(options.html))
     with tempfile.TemporaryDirectory(prefix="kruntimes-bench-") as folder:
         try:
             results = asyncio.run(_measured(_settings(options), Path(folder)))
@@ -39,14 +41,18 @@ def live(options: BenchOptions) -> Exit:
             raise
         except asyncio.CancelledError:
             return Exit.INTERRUPTED
-    if options.html is not None:
-        write_page(Path(options.html), results)
+    _show(options, results)
+    return Exit.DONE if results.passed else Exit.ANSWER_IS_NO
+
+
+def _show(options: BenchOptions, results: Results) -> None:
     if options.form == "json":
         write_json(bench_document(results, options.window))
     else:
         for line in report(results, options.window, standard_output()):
             click.echo(line)
-    return Exit.DONE if results.passed else Exit.ANSWER_IS_NO
+    if options.html is not None:
+        write_page(Path(options.html), results)
 
 
 async def _measured(settings: Settings, folder: Path) -> Results:

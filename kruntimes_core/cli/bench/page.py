@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
-from statistics import median
 
 from kruntimes_core import __version__
 from kruntimes_core.cli.bench.drawing import Chart, Series, bins, svg
-from kruntimes_core.cli.bench.tables import NO_REAL_SERVER, described, figures, milliseconds, verdict
+from kruntimes_core.cli.bench.tables import NO_REAL_SERVER, described, figures, verdict
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.lab.bench.live.report.results import Results, Round
 from kruntimes_core.model.errors import InputError
@@ -31,12 +31,20 @@ th:first-child, td:first-child { text-align: left; padding-left: 0; } th { font-
 svg { display: block; width: 100%; height: auto; }
 svg text { font: 11px system-ui, sans-serif; fill: var(--dim); }
 svg text.value, svg text.level { text-anchor: end; } svg text.time { text-anchor: middle; }
+svg text.level { paint-order: stroke; stroke: var(--paper); stroke-width: 4px; }
 svg .grid { stroke: var(--line); } svg path { fill: none; stroke-width: 2; }
 svg path.rate { stroke: var(--rate); } svg path.p50 { stroke: var(--p50); }
-svg path.p99 { stroke: var(--p99); } svg line.level { stroke: var(--dim); stroke-dasharray: 5 4; }
+svg path.p99 { stroke: var(--p99); stroke-width: 1.5; }
+svg line.level { stroke: var(--dim); stroke-dasharray: 5 4; }
 .key span { margin-right: 14px; } .key .rate { color: var(--rate); }
 .key .p50 { color: var(--p50); } .key .p99 { color: var(--p99); }
 """
+
+
+def check_page(path: Path) -> None:
+    """Raises `InputError` if the file cannot be written, as far as that is known before."""
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise InputError(f"--html {path}: cannot be written: name a file in a folder that is there")
 
 
 def write_page(path: Path, results: Results) -> None:
@@ -91,7 +99,7 @@ def _round(one: Round) -> Iterator[str]:
     pieces = one.windows(bins(one.seconds))
     yield f"<h2>Round {one.number}</h2>"
     yield '<h3>Rate</h3><p class="key"><span class="rate">placements a second</span></p>'
-    level = ("the ceiling: bare patches", median(one.ceiling)) if one.ceiling else None
+    level = ("the ceiling: bare patches", one.ceiling_rate)
     rates = Series("rate", "rate", [(piece.start, piece.rate) for piece in pieces])
     yield svg(Chart("Placements a second over time", one.seconds, [rates], lambda value: f"{value:g}", level))
     yield '<h3>Latency</h3><p class="key"><span class="p50">p50</span><span class="p99">p99</span></p>'
@@ -100,7 +108,16 @@ def _round(one: Round) -> Iterator[str]:
         Series("p50", "p50", [(at, latency.p50) for at, latency in known]),
         Series("p99", "p99", [(at, latency.p99) for at, latency in known]),
     ]
-    yield svg(Chart("Latency of placements over time", one.seconds, waits, milliseconds))
+    short = max((latency.p99 for _, latency in known), default=0.0) < 1
+    yield svg(Chart("Latency of placements over time", one.seconds, waits, _thousandths if short else _whole))
+
+
+def _thousandths(seconds: float) -> str:
+    return f"{seconds * 1_000:g} ms"
+
+
+def _whole(seconds: float) -> str:
+    return f"{seconds:g} s"
 
 
 def _text(text: str) -> str:

@@ -25,6 +25,7 @@ def milliseconds(seconds: float) -> str:
 
 ROWS: dict[str, tuple[str, Shown]] = {
     "perSecond": ("placements a second", lambda value: f"{value:.1f}"),
+    "ceilingPerSecond": ("bare patches a second: the ceiling", lambda value: f"{value:.1f}"),
     "shareOfCeiling": ("share of the ceiling", lambda value: f"{value:.0%}"),
     "p50Seconds": ("latency p50", milliseconds),
     "p95Seconds": ("latency p95", milliseconds),
@@ -57,11 +58,11 @@ def report(results: Results, window_seconds: float, screen: Screen) -> Iterator[
 
 def figures(results: Results) -> list[tuple[str, str, str, str]]:
     """The rows of what was measured: its name, the median over the rounds, the lowest, the highest."""
-    rows = []
+    rows: list[tuple[str, str, str, str]] = []
     for key, figure in SUMMARY.items():
         name, shown = ROWS[key]
         rows += _row(name, spread(map(figure, results.rounds)), shown)
-    return [*rows, *_row("ceiling: bare patches a second", results.ceiling_rate, ROWS["perSecond"][1])]
+    return rows
 
 
 def verdict(results: Results) -> list[str]:
@@ -71,9 +72,12 @@ def verdict(results: Results) -> list[str]:
     for rule in Rule:
         broken = [finding.text for finding in results.findings if finding.rule is rule]
         if broken:
-            lines.append(f"broken: {rule.value}, {len(broken)} times, first: {printable(broken[0])}")
+            lines.append(
+                f"broken: {rule.value}, {_counted(len(broken), 'time')}, first: {printable(broken[0])}"
+            )
     if results.gaps:
-        lines.append(f"the bench's watch was interrupted {results.gaps} times: it may have missed something")
+        often = _counted(results.gaps, "time")
+        lines.append(f"the bench's watch was interrupted {often}: it may have missed something")
     if not results.findings and not results.gaps:
         lines.append("every rule was kept")
     return lines
@@ -90,7 +94,7 @@ def described(load: Load) -> str:
     come = (
         f"{load.rate:g} Runs a second for {load.seconds:g} s"
         if load.mode is Mode.OPEN
-        else f"{load.runs} Runs"
+        else _counted(load.runs, "Run")
     )
     extras = {
         "hopeless": load.hopeless,
@@ -98,8 +102,13 @@ def described(load: Load) -> str:
         "cohorts": load.cohorts,
     }
     beside = "".join(f", {number} {what}" for what, number in extras.items() if number)
-    places = f"{load.namespaces} namespaces and {load.runtimes} Runtimes"
-    return f"{load.mode.value}: {come} on {load.pods} Pods of {load.slots_of_a_pod} slots, {places}{beside}"
+    places = f"{_counted(load.pods, 'Pod')} of {_counted(load.slots_of_a_pod, 'slot')}"
+    parts = f"{_counted(load.namespaces, 'namespace')}, {_counted(load.runtimes, 'Runtime')}"
+    return f"{load.mode.value}: {come} on {places}, {parts}{beside}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _windows(results: Results, window_seconds: float, screen: Screen) -> Iterator[str]:

@@ -29,7 +29,12 @@ from kruntimes_core.lab.bench.live.rounds.ceiling import Ceiling
 from kruntimes_core.lab.bench.live.rounds.heartbeats import keep_alive
 from kruntimes_core.lab.bench.live.rounds.lateness import Lateness
 from kruntimes_core.lab.bench.live.rounds.plan import Rounds
-from kruntimes_core.lab.bench.live.scheduler.command import Surroundings, command_of, our_command
+from kruntimes_core.lab.bench.live.scheduler.command import (
+    Surroundings,
+    check_command,
+    command_of,
+    our_command,
+)
 from kruntimes_core.lab.bench.live.scheduler.kubeconfig import kubeconfig_for
 from kruntimes_core.lab.bench.live.scheduler.process import Running, running
 from kruntimes_core.lab.bench.live.server import check_crds, check_loopback, version_of
@@ -54,6 +59,8 @@ async def measure(settings: Settings, folder: Path, tell: Tell, log: Log) -> Res
     watches. Raises `InputError` for whatever keeps it from measuring.
     """
     settings.load.check()
+    if settings.command is not None:
+        check_command(settings.command)
     clock, name = SystemClock(), secrets.token_hex(4)
     connection = await connect(settings.kubeconfig, settings.context, os.environ, clock)
     if not settings.anywhere:

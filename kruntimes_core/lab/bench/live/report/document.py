@@ -54,6 +54,7 @@ def _latency_figure(name: str) -> Callable[[Round], float | None]:
 
 SUMMARY: dict[str, Callable[[Round], float | None]] = {
     "perSecond": lambda one: one.rate,
+    "ceilingPerSecond": lambda one: one.ceiling_rate,
     "shareOfCeiling": lambda one: one.share,
     "p50Seconds": _latency_figure("p50"),
     "p95Seconds": _latency_figure("p95"),

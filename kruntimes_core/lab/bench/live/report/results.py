@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import harmonic_mean
 
 from kruntimes_core.lab.bench.live.load import Load
 from kruntimes_core.lab.bench.live.observing.judge import Finding
@@ -65,7 +65,12 @@ class Round:
     @property
     def share(self) -> float | None:
         """The rate as a share of the ceiling."""
-        return self.rate / median(self.ceiling) if self.rate is not None and self.ceiling else None
+        return self.rate / self.ceiling_rate if self.rate is not None else None
+
+    @property
+    def ceiling_rate(self) -> float:
+        """Bare patches a second: all of them, by the time that they took together."""
+        return harmonic_mean(self.ceiling)
 
     @property
     def latency(self) -> Latency | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from statistics import median
+from statistics import harmonic_mean
 
 from kruntimes_core.lab.bench.live.load import Mode
 from kruntimes_core.lab.bench.live.made.clearing import remove_pods
@@ -89,7 +89,7 @@ class Rounds:
     async def _measure_ceiling(self) -> None:
         samples = await self._ceiling.measure(alone=not self._settings.external)
         self.samples.append(samples)
-        self._tell(f"the API server takes {median(samples):.0f} bare patches a second")
+        self._tell(f"the API server takes {harmonic_mean(samples):.0f} bare patches a second")
 
     async def _round(self, number: int) -> Book:
         self._tell(f"round {number} of {self._settings.repeat}")

@@ -46,6 +46,11 @@ def command_of(text: str, around: Surroundings) -> list[str]:
     return [_PLACEHOLDER.sub(lambda found: _value(found[1], around), word) for word in words]
 
 
+def check_command(text: str) -> None:
+    """Raises `InputError` for a command line that cannot be used, before anything is made for it."""
+    command_of(text, Surroundings("kubeconfig", ["namespace"]))
+
+
 def our_command(around: Surroundings, config: str | None, folder: Path, *, steady: bool) -> list[str]:
     """`kruntimes scheduler` of this Python, for the bench's namespaces alone.
 
