@@ -15,20 +15,21 @@ _REMEMBERED_ANSWERS = 256
 class LabelSet(FrozenMap[str, str]):
     """The labels of one object. Equal sets are shared (see `Interner`), and so are their answers."""
 
-    __slots__ = ("_answers",)
+    __slots__ = ("answers",)
 
     def __init__(self, items: Mapping[str, str] | None = None) -> None:
         super().__init__(items)
-        self._answers: dict[LabelSelector, bool] = {}
+        self.answers: dict[LabelSelector, bool] = {}
+        """What is remembered, to be looked at where a call would cost more than the look."""
 
     def satisfies(self, selector: LabelSelector) -> bool:
         """Whether `selector` matches these labels; the answer is remembered."""
-        answer = self._answers.get(selector)
+        answer = self.answers.get(selector)
         if answer is None:
             answer = selector.matches(self)
-            if len(self._answers) >= _REMEMBERED_ANSWERS:
-                self._answers.clear()
-            self._answers[selector] = answer
+            if len(self.answers) >= _REMEMBERED_ANSWERS:
+                self.answers.clear()
+            self.answers[selector] = answer
         return answer
 
 
@@ -59,42 +60,27 @@ class Requirement:
         return inside if self.operator is Operator.IN else not inside
 
 
-class LabelSelector:
-    """A compiled label selector: all of its requirements must match.
+class LabelSelector(frozenset[Requirement]):
+    """A compiled label selector: a set of requirements, all of which must match.
 
     Equality is by meaning as far as order and repetition go: `matchLabels` and the same words as
-    `matchExpressions` compile to equal selectors.
+    `matchExpressions` compile to equal selectors. It is a frozenset because those keep their hash, and
+    compare, without Python code: a selector is looked up for each term and each Pod that changed.
     """
 
-    __slots__ = ("_hash", "requirements")
+    __slots__ = ()
 
-    requirements: frozenset[Requirement]
-    _hash: int
-
-    def __init__(self, requirements: frozenset[Requirement]) -> None:
-        object.__setattr__(self, "requirements", requirements)
-        object.__setattr__(self, "_hash", hash(requirements))
+    @property
+    def requirements(self) -> frozenset[Requirement]:
+        """All that labels must meet."""
+        return self
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a LabelSelector cannot be changed (attribute {name})")
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether every requirement matches `labels`."""
-        return all(requirement.matches(labels) for requirement in self.requirements)
-
-    def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if not isinstance(other, LabelSelector):
-            return NotImplemented
-        return self.requirements == other.requirements
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __reduce__(self) -> tuple[type[LabelSelector], tuple[frozenset[Requirement]]]:
-        """Copies are built anew: they cannot be filled, and hashes of texts differ between processes."""
-        return LabelSelector, (self.requirements,)
+        return all(requirement.matches(labels) for requirement in self)
 
     def __repr__(self) -> str:
-        return f"LabelSelector({set(self.requirements)!r})"
+        return f"LabelSelector({set(self)!r})"

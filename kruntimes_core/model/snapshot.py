@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TypeVar, overload
+from typing import NamedTuple, TypeVar, overload
 
 from immutables import Map
 
@@ -78,11 +78,10 @@ class Pods(Mapping[str, RuntimePod]):
         return name in self._by_name
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A place in the log of one line of `Pods`."""
 
-    log: list[str] = field(repr=False)
+    log: list[str]
     length: int
 
 

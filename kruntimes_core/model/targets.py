@@ -14,6 +14,8 @@ from kruntimes_core.model.selectors import LabelSelector, LabelSet
 
 # How many selectors one multiset counts for. More than that, and counting starts anew.
 _COUNTED_SELECTORS = 512
+# With so many label sets or fewer, as on a Pod, they are looked at faster than counts can follow changes.
+_FEW_SETS = 8
 
 
 class Targets(Mapping[LabelSet, int]):
@@ -27,7 +29,15 @@ class Targets(Mapping[LabelSet, int]):
 
     def any(self, selector: LabelSelector) -> bool:
         """Whether at least one target's labels match `selector`."""
-        return self.count(selector) > 0
+        sets = self._sets
+        if len(sets) > _FEW_SETS:
+            counted = self._counts.get(selector)
+            return (self.count(selector) if counted is None else counted) > 0
+        for labels in sets:
+            answer = labels.answers.get(selector)
+            if labels.satisfies(selector) if answer is None else answer:
+                return True
+        return False
 
     def count(self, selector: LabelSelector) -> int:
         """How many targets have labels that match `selector`."""
@@ -48,11 +58,17 @@ class Targets(Mapping[LabelSet, int]):
             raise ValueError(f"a multiset of targets cannot hold {number} of {labels!r}")
         changed = Targets.__new__(type(self))
         changed._sets = self._sets.set(labels, number) if number else self._sets.delete(labels)
-        changed._counts = {
-            selector: count + (difference if labels.satisfies(selector) else 0)
-            for selector, count in self._counts.copy().items()
-        }
+        changed._counts = self._counts_after(labels, difference) if len(changed._sets) > _FEW_SETS else {}
         return changed
+
+    def _counts_after(self, labels: LabelSet, difference: int) -> dict[LabelSelector, int]:
+        counts = self._counts.copy()  # a worker may add one meanwhile
+        remembered = labels.answers.get
+        for selector in counts:
+            answer = remembered(selector)
+            if labels.satisfies(selector) if answer is None else answer:
+                counts[selector] += difference
+        return counts
 
     def __getitem__(self, labels: LabelSet) -> int:
         return self._sets[labels]

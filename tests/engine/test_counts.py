@@ -12,6 +12,7 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runner import Prepared
 from kruntimes_core.framework.runner.columns import Columns
+from kruntimes_core.framework.runner.combinations import Combinations
 from kruntimes_core.framework.runner.pool import Pool
 from kruntimes_core.framework.runner.preparing import PreFilters
 from kruntimes_core.framework.runner.verdicts import Verdicts, checked
@@ -280,12 +281,13 @@ def test_states_of_runtimes_without_pods_are_forgotten_in_time() -> None:
     plugin = fake_plugin(filter=lambda pod, state: None, prefilter=lambda request: request)
     columns = Columns(plugin, "filter", 0, Verdicts, checked)
     prefilters = PreFilters(Profile(plugins=(plugin,)))
+    combinations = Combinations((columns,), ())
     nothing, pool = make_snapshot(), Pool()
     for number in range(5_000):
         run = make_run(request={"size": number + 1})
         prepared = prefilters.prepare(run, nothing)
         assert isinstance(prepared, Prepared)
-        columns.about(pool, pool.present, prepared, run, nothing)
+        combinations.of(pool, prepared, run)
     assert len(columns) <= 4_096
 
 

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import compress
 
-# Below that, setting bits one by one is faster than a table of them.
-_FEW = 16
+# Up to here, setting bits one by one is faster than a table of them.
+_FEW = 100
 # Bits for each member, from where on taking members out one by one is faster than a look at each bit.
-_SPARSE = 24
+_SPARSE = 16
+_ONE = ord("1")
 _FLAGS = bytes.maketrans(b"01", b"\0\1")
 
 
 def mask_of(positions: Collection[int]) -> int:
     """The set with these members."""
-    if len(positions) < _FEW:
+    if len(positions) <= _FEW:
         mask = 0
         for position in positions:
             mask |= 1 << position
         return mask
-    table = bytearray(max(positions) // 8 + 1)
+    digits = bytearray(b"0") * (max(positions) + 1)
     for position in positions:
-        table[position >> 3] |= 1 << (position & 7)
-    return int.from_bytes(table, "little")
+        digits[~position] = _ONE
+    return int(digits, 2)
 
 
 def flags_of(mask: int, length: int) -> bytes:

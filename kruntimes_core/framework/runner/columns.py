@@ -7,63 +7,64 @@ for a state, however many combinations with other plugins' states there are.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from kruntimes_core.framework.profile import ActivePlugin, Hook
 from kruntimes_core.framework.runner import calls
-from kruntimes_core.framework.runner.bits import flags_of
+from kruntimes_core.framework.runner.bits import mask_of, members
 from kruntimes_core.framework.runner.outcomes import Prepared
 from kruntimes_core.framework.runner.pool import Pool
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
-# Answers that one hook of one plugin may keep, over all states and Pods: some 40 MB at the most for raw
+# Answers that one hook of one plugin may keep, over all states and Pods: some 60 MB at the most, for raw
 # scores that all differ. States are bounded by themselves: one of a Runtime without Pods has no answers.
 _KEPT_ANSWERS = 250_000
 _KEPT_STATES = 4_096
-# So many Pods that are due are looked up in one table of flags.
-_MANY = 32
 
 
-class Following:
-    """Which of a pool's Pods have no answer that holds."""
+class Column(ABC):
+    """The answers for one state, and which of them do not hold any more."""
 
-    __slots__ = ("_due", "_turn", "size")
+    __slots__ = ("_due", "size", "turn", "used")
 
     def __init__(self) -> None:
-        self._due: set[int] = set()
-        self._turn = 0
+        self._due = 0
+        """The set of the Pods that changed since they were asked about."""
+        self.turn = 0
+        """Of the pool, when `_due` was brought up to date."""
         self.size = 0
-        """As many positions it counts for in what is kept."""
+        """How many positions it has answers for."""
+        self.used = 0
+        """When it was last used, in plans of its runner."""
 
-    def take_due(self, pool: Pool, among: int) -> list[int]:
+    def take_due(self, pool: Pool, among: int) -> Sequence[int]:
         """The positions in the set `among` to be asked about now; the others stay due."""
         due = self._due
-        if self._turn != pool.turn:
-            due.update(pool.changed_after(self._turn))
-            self._turn = pool.turn
-        if not due:
-            return []
-        if len(due) > _MANY:
-            flags = flags_of(among, len(pool.pods))
-            taken = sorted([position for position in due if flags[position]])
-        else:
-            taken = sorted([position for position in due if among >> position & 1])
-        due.difference_update(taken)
-        return taken
+        if self.turn == pool.turn:
+            taken = due & among
+            self._due = due ^ taken
+            return members(taken) if taken else ()
+        changed, fresh = pool.changed_after(self.turn)
+        self.turn = pool.turn
+        due |= fresh
+        taken = due & among
+        self._due = due ^ taken
+        return changed if taken == fresh else members(taken)
 
+    def put_back(self, positions: Sequence[int]) -> None:
+        """These were taken, and there is no answer."""
+        self._due |= mask_of(positions)
 
-class Column(Protocol):
-    """What a column does with answers."""
+    @abstractmethod
+    def learn(self, positions: Sequence[int], answers: Sequence[Any]) -> None:
+        """Take in the answers about these positions."""
 
-    size: int
-
-    def take_due(self, pool: Pool, among: int) -> list[int]:
-        """See `Following`."""
-
-    def learn(self, positions: Sequence[int], answers: Sequence[Any], length: int) -> None:
-        """Take in the answers about these positions; `length`: how many positions there are."""
+    @abstractmethod
+    def grow(self, size: int) -> None:
+        """Make room for answers about more positions."""
 
 
 C = TypeVar("C", bound=Column)
@@ -94,6 +95,8 @@ class Columns(Generic[C]):
         self._by_state = "state" in names
         self._by_run = "run" in names
         self._reusable = reuse and not plugin.stateful and "snapshot" not in names
+        self.shared = self._reusable and not self._by_run
+        """Whether equal states are all that two Runs need to share answers."""
         self._kept: dict[Hashable, C] = {}
         self._answers = 0
 
@@ -101,40 +104,53 @@ class Columns(Generic[C]):
         """How many states it keeps answers of."""
         return len(self._kept)
 
-    def about(self, pool: Pool, among: int, prepared: Prepared, run: Run, snapshot: Snapshot) -> C:
-        """The column for this Run's state, in which every answer about the Pods in `among` holds."""
+    def of(self, pool: Pool, prepared: Prepared, run: Run) -> C:
+        """The column for this Run's state: the one that is kept, or a new one."""
         if not self._reusable:
-            return self._asked(self._new(), pool, among, prepared, run, snapshot)
+            return self._new()
         key = (
             pool,
             prepared.keys[self._place] if self._by_state else None,
             run if self._by_run else None,
         )
-        # Out of the store while it is asked: one that a plugin's error left half-way is lost.
-        column = self._kept.pop(key, None)
-        column = self._asked(column or self._new(), pool, among, prepared, run, snapshot)
-        self._keep(key, column, len(pool.pods))
+        column = self._kept.get(key)
+        if column is None:
+            column = self._kept[key] = self._new()
         return column
 
-    def _asked(
+    def bring_up(
         self, column: C, pool: Pool, among: int, prepared: Prepared, run: Run, snapshot: Snapshot
-    ) -> C:
+    ) -> None:
+        """Ask what is to be asked, until every answer about the Pods in `among` holds."""
         due = column.take_due(pool, among)
-        if due:
-            try:
-                answers = self._ask(pool.pods, due, prepared.states[self._place], run, snapshot)
-                column.learn(due, self._check(self.plugin, answers), len(pool.pods))
-            except BaseException as error:  # noqa: BLE001 - whatever a plugin's code raises is its own error
-                raise calls.broken(self.plugin, self._hook, error) from None
-        return column
+        if not due:
+            return
+        try:
+            answers = self._ask(pool.pods, due, prepared.states[self._place], run, snapshot)
+            answers = self._check(self.plugin, answers)
+            if column.size < len(pool.pods):
+                self._answers += len(pool.pods) - column.size
+                column.grow(len(pool.pods))
+            column.learn(due, answers)
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin's code raises is its own error
+            column.put_back(due)
+            raise calls.broken(self.plugin, self._hook, error) from None
 
-    def _keep(self, key: Hashable, column: C, size: int) -> None:
-        self._kept[key] = column
-        if column.size != size or len(self._kept) > _KEPT_STATES:
-            self._answers += size - column.size
-            column.size = size
-            while len(self._kept) > 1 and (self._answers > _KEPT_ANSWERS or len(self._kept) > _KEPT_STATES):
-                self._answers -= self._kept.pop(next(iter(self._kept))).size
+    @property
+    def crowded(self) -> bool:
+        """Whether it keeps more than it may."""
+        return self._answers > _KEPT_ANSWERS or len(self._kept) > _KEPT_STATES
+
+    def thin_out(self) -> None:
+        """Forget the columns that were not used for longest."""
+        by_use = sorted(self._kept.items(), key=lambda kept: kept[1].used, reverse=True)
+        self._kept.clear()
+        self._answers = 0
+        for key, column in by_use:
+            if len(self._kept) >= _KEPT_STATES // 2 or self._answers + column.size > _KEPT_ANSWERS * 3 // 4:
+                break
+            self._kept[key] = column
+            self._answers += column.size
 
 
 def _asking(hook: Hook) -> Ask:

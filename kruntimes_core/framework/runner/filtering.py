@@ -5,7 +5,7 @@ A plugin is asked about a Pod only if every plugin before it let the Pod pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -68,20 +68,30 @@ class Filtering:
     def __init__(self, profile: Profile, reuse: bool = True) -> None:
         places = {plugin.name: place for place, plugin in enumerate(profile.plugins)}
         self._plugins = profile.implementing("filter")
-        self._columns = tuple(
+        self.columns = tuple(
             Columns(plugin, "filter", places[plugin.name], Verdicts, checked, reuse)
             for plugin in self._plugins
         )
-        self._texts: dict[tuple[int, str, str], Headline] = {}
 
-    def sift(self, pool: Pool, among: int, prepared: Prepared, run: Run, snapshot: Snapshot) -> Sifted:
-        """Let the Pods in the set `among` through the filters. Raises `PluginError`."""
+    def sift(
+        self,
+        pool: Pool,
+        filters: Sequence[Verdicts],
+        among: int,
+        prepared: Prepared,
+        run: Run,
+        snapshot: Snapshot,
+    ) -> Sifted:
+        """Let the Pods in the set `among` through the filters. Raises `PluginError`.
+
+        filters: the columns of this Run's states.
+        """
         left = among
         rejecting = []
-        for place, columns in enumerate(self._columns):
+        for place, column in enumerate(filters):
             if not left:
                 break
-            column = columns.about(pool, left, prepared, run, snapshot)
+            self.columns[place].bring_up(column, pool, left, prepared, run, snapshot)
             passed = left & column.passed
             if passed != left:
                 rejecting.append(Rejecting(place, column, left))

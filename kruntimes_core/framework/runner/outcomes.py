@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from kruntimes_core.framework.outcomes import PluginError, Reject
 from kruntimes_core.framework.runner.reads import Reads
+from kruntimes_core.framework.runner.sharing import StateKey
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.snapshot import Mark
 from kruntimes_core.model.workspace import Workspace
@@ -26,9 +27,11 @@ class Prepared:
 
     states: tuple[Any, ...]
     """One for each plugin of the profile, in order; None without a prefilter."""
-    keys: tuple[Hashable, ...]
+    keys: tuple[StateKey | None, ...]
     """Equal keys, equal states (see `sharing`)."""
-    class_key: Hashable
+    together: StateKey
+    """All of the keys as one."""
+    class_key: StateKey
     """Equal for Runs of one Runtime that every filter answers alike."""
     reads: Reads = field(compare=False)
     workspace: Workspace | None = None

@@ -17,7 +17,19 @@ from kruntimes_core.model.snapshot import Mark, Pods
 class Pool:
     """One Runtime's Pods by position. `turn` grows with each change of one of them."""
 
-    __slots__ = ("_changes", "_followed", "_free", "_mark", "_names", "_positions", "pods", "present", "turn")
+    __slots__ = (
+        "_changes",
+        "_followed",
+        "_free",
+        "_last_asked",
+        "_last_changed",
+        "_mark",
+        "_names",
+        "_positions",
+        "pods",
+        "present",
+        "turn",
+    )
 
     def __init__(self) -> None:
         self.pods: list[RuntimePod | None] = []
@@ -30,6 +42,8 @@ class Pool:
         self._positions: dict[str, int] = {}
         self._free: list[int] = []
         self._names = NameOrder()
+        self._last_asked = (0, 0)
+        self._last_changed: tuple[list[int], int] = ([], 0)
         self._followed: Pods | None = None
         self._mark: Mark | None = None
 
@@ -53,14 +67,25 @@ class Pool:
         self._followed = pods
         self._mark = pods.mark
 
-    def changed_after(self, turn: int) -> list[int]:
-        """The positions whose Pod changed after `turn`, each once."""
+    def changed_after(self, turn: int) -> tuple[list[int], int]:
+        """The positions whose Pod changed after `turn`, each once, by their last changes; and their set.
+
+        Not to be changed: most columns ask after the same turn, and get the same answer.
+        """
+        asked = (turn, self.turn)
+        if self._last_asked != asked:
+            self._last_asked = asked
+            self._last_changed = self._look_back(turn)
+        return self._last_changed
+
+    def _look_back(self, turn: int) -> tuple[list[int], int]:
         changed = []
         for position, at in reversed(self._changes.items()):
             if at <= turn:
                 break
             changed.append(position)
-        return changed
+        changed.reverse()
+        return changed, mask_of(changed)
 
     def pod(self, position: int) -> RuntimePod:
         """The Pod at a position. Raises `LookupError` where there is none."""
@@ -108,5 +133,6 @@ class Pool:
         self._names.remove(name)
         self.present ^= 1 << position
         self.pods[position] = None
+        self.turn += 1
         self._changes.pop(position, None)
         self._free.append(position)

@@ -1,17 +1,15 @@
-"""PreFilter: each plugin's state for a Run, asked again only when something that it named changed."""
+"""PreFilter: what a Run asks for, as the plugins see it, prepared once for all Runs that ask the same."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
-from kruntimes_core.framework.outcomes import InvalidRun, PluginError
-from kruntimes_core.framework.profile import ActivePlugin, Hook, Profile
-from kruntimes_core.framework.runner import calls
+from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runner.outcomes import Invalid, Prepared
-from kruntimes_core.framework.runner.reads import Reads, ReadTargets
-from kruntimes_core.framework.runner.sharing import share_key
+from kruntimes_core.framework.runner.prefilter import Inputs, PreFilter
+from kruntimes_core.framework.runner.reads import Reads
+from kruntimes_core.framework.runner.sharing import StateKey
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.model.workspace import Workspace, WorkspacePhase
@@ -31,30 +29,6 @@ def own_class(profile: Profile) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """A prefilter's state, what it is shared by, and what it read of the targets."""
-
-    state: Any
-    key: Hashable
-    reads: Reads
-
-
-@dataclass(frozen=True, slots=True)
-class _Inputs:
-    """All that a prefilter may name, for one Run on one snapshot."""
-
-    run: Run
-    snapshot: Snapshot
-    workspace: Workspace | None
-
-    def named(self, name: str) -> Any:
-        """The value of one argument."""
-        if name in ("run", "snapshot", "workspace"):
-            return getattr(self, name)
-        return getattr(self.run, name)
-
-
 class PreFilters:
     """The prefilters of one profile, with the answers that still hold."""
 
@@ -62,15 +36,33 @@ class PreFilters:
         self._own_class = own_class(profile)
         self._deciding = [not plugin.hooks.keys().isdisjoint(_DECIDING[1:]) for plugin in profile.plugins]
         self._stages = tuple(
-            _PreFilter(plugin, plugin.hooks["prefilter"], reuse) if "prefilter" in plugin.hooks else None
+            PreFilter(plugin, plugin.hooks["prefilter"], reuse) if "prefilter" in plugin.hooks else None
             for plugin in profile.plugins
+        )
+        self._remembered = (
+            _Remembered([stage for stage in self._stages if stage is not None])
+            if not self._own_class and all(stage is None or stage.reusable for stage in self._stages)
+            else None
         )
 
     def prepare(self, run: Run, snapshot: Snapshot) -> Prepared | Invalid:
-        """Ask every prefilter. Raises `PluginError` for a broken one."""
-        inputs = _Inputs(run, snapshot, workspace_of(run, snapshot))
+        """Ask every prefilter, if no earlier answers hold. Raises `PluginError` for a broken one."""
+        workspace = workspace_of(run, snapshot)
+        if self._remembered is None:
+            return self._ask(run, snapshot, workspace)
+        inputs = self._remembered.inputs(run, workspace)
+        known = self._remembered.find(inputs, snapshot)
+        if known is not None:
+            return known
+        answer = self._ask(run, snapshot, workspace)
+        if isinstance(answer, Prepared):
+            self._remembered.keep(inputs, answer)
+        return answer
+
+    def _ask(self, run: Run, snapshot: Snapshot, workspace: Workspace | None) -> Prepared | Invalid:
+        inputs = Inputs(run, snapshot, workspace)
         states: list[Any] = []
-        keys: list[Hashable] = []
+        keys: list[StateKey | None] = []
         noted: list[Reads] = []
         for stage in self._stages:
             if stage is None:
@@ -82,64 +74,53 @@ class PreFilters:
                 return answer
             states.append(answer.state)
             keys.append(answer.key)
-            noted.append(answer.reads)
+            if stage.reads_targets:
+                noted.append(answer.reads)
         # What only scores cannot make a Pod feasible: Runs that differ in it wait for the same.
         deciding = tuple([key for key, counts in zip(keys, self._deciding, strict=True) if counts])
-        class_key = (run.uid, *deciding) if self._own_class else deciding
-        return Prepared(tuple(states), tuple(keys), class_key, Reads(), inputs.workspace, tuple(noted))
+        return Prepared(
+            states=tuple(states),
+            keys=tuple(keys),
+            together=StateKey(tuple(keys)),
+            class_key=StateKey((run.uid, *deciding) if self._own_class else deciding),
+            reads=Reads(),
+            workspace=workspace,
+            noted=tuple(noted),
+        )
 
 
-class _PreFilter:
-    """One plugin's prefilter."""
+class _Remembered:
+    """What was prepared for which arguments, by their identity: equal parts of Runs are one object.
 
-    def __init__(self, plugin: ActivePlugin, hook: Hook, reuse: bool) -> None:
-        self._plugin = plugin
-        self._function: Callable[..., Any] = hook.function
-        self._names = hook.names
-        self._keyed_by = tuple(name for name in hook.names if name not in ("targets", "snapshot"))
-        self._reusable = reuse and not plugin.stateful and "snapshot" not in hook.names
-        self._answers: dict[Hashable, _Answer] = {}
+    That is so for what the decoder made; for other Runs it costs a look that finds nothing.
+    """
 
-    def ask(self, inputs: _Inputs) -> _Answer | Invalid:
-        """The state for a Run: the remembered one while it holds, else asked anew."""
-        if not self._reusable:
-            return self._call(inputs)
-        key = tuple([inputs.named(name) for name in self._keyed_by])
-        known = self._answers.get(key)
-        if known is not None and (not known.reads or known.reads.hold(inputs.snapshot.targets)):
-            return known
-        answer = self._call(inputs)
-        if isinstance(answer, _Answer):
-            if len(self._answers) >= _REMEMBERED:
-                del self._answers[next(iter(self._answers))]
-            self._answers[key] = answer
-        return answer
+    def __init__(self, stages: list[PreFilter]) -> None:
+        names = {"namespace", "request"}.union(*[stage.of_the_run for stage in stages])
+        self._of_the_run = attrgetter(*sorted(names))  # a tuple: there are two at the least
+        self._known: dict[tuple[int, ...], tuple[tuple[Any, ...], Prepared]] = {}
 
-    def _call(self, inputs: _Inputs) -> _Answer | Invalid:
-        targets = ReadTargets(inputs.snapshot.targets) if "targets" in self._names else None
-        arguments = [targets if name == "targets" else inputs.named(name) for name in self._names]
-        try:
-            state = self._function(*arguments)
-            key = share_key(state)
-        except InvalidRun as verdict:
-            return self._invalid(verdict, targets.reads if targets is not None else Reads(), inputs)
-        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
-            raise calls.broken(self._plugin, "prefilter", error) from None
-        return _Answer(state, key, targets.reads if targets is not None else Reads())
+    def inputs(self, run: Run, workspace: Workspace | None) -> tuple[Any, ...]:
+        """All that the prefilters may be told, besides the targets."""
+        inputs: tuple[Any, ...] = self._of_the_run(run)
+        return (*inputs, workspace)
 
-    def _invalid(self, verdict: InvalidRun, reads: Reads, inputs: _Inputs) -> Invalid:
-        try:
-            reason, message = verdict.reason, verdict.message
-        except BaseException as error:  # noqa: BLE001 - a subclass may have left them out
-            raise calls.broken(self._plugin, "prefilter", error) from None
-        if not isinstance(reason, str) or not calls.CAMEL_CASE.fullmatch(reason):
-            raise self._error(f"InvalidRun with reason {calls.shown(reason)}; use a CamelCase name")
-        if not isinstance(message, str):
-            raise self._error(f"InvalidRun with message {calls.shown(message)}; use a text")
-        return Invalid(self._plugin.name, str.__str__(reason), str.__str__(message), reads, inputs.workspace)
+    def find(self, inputs: tuple[Any, ...], snapshot: Snapshot) -> Prepared | None:
+        """What was prepared for these very objects, if what it was given from is still so."""
+        known = self._known.get(tuple(map(id, inputs)))
+        if known is None:
+            return None
+        prepared = known[1]
+        for reads in prepared.noted:
+            if not reads.hold(snapshot.targets):
+                return None
+        return prepared
 
-    def _error(self, problem: str) -> PluginError:
-        return self._plugin.error("prefilter", problem)
+    def keep(self, inputs: tuple[Any, ...], prepared: Prepared) -> None:
+        """Remember it, and the arguments with it: or another object might get the identity of one."""
+        if len(self._known) >= _REMEMBERED:
+            del self._known[next(iter(self._known))]
+        self._known[tuple(map(id, inputs))] = (inputs, prepared)
 
 
 def workspace_of(run: Run, snapshot: Snapshot) -> Workspace | None:

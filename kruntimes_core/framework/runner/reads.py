@@ -27,11 +27,13 @@ class Reads:
 
     def hold(self, targets: Targets) -> bool:
         """Whether `targets` would answer each question in the same way."""
-        if self.whole is not None and self.whole != targets:
-            return False
-        return all(targets.any(selector) == known for selector, known in self.any_of.items()) and all(
-            targets.count(selector) == known for selector, known in self.count_of.items()
-        )
+        for selector, known in self.any_of.items():
+            if targets.any(selector) != known:
+                return False
+        for selector, number in self.count_of.items():
+            if targets.count(selector) != number:
+                return False
+        return self.whole is None or self.whole == targets
 
     def merge(self, other: Reads) -> None:
         """Add what another prefilter of the same cycle read."""

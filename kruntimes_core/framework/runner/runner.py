@@ -10,6 +10,7 @@ from collections.abc import Set
 from typing import Any
 
 from kruntimes_core.framework.profile import Profile
+from kruntimes_core.framework.runner.combinations import Combinations
 from kruntimes_core.framework.runner.filtering import Filtering
 from kruntimes_core.framework.runner.outcomes import Chosen, Invalid, Unschedulable, Verdict
 from kruntimes_core.framework.runner.pool import Pool
@@ -36,6 +37,7 @@ class Runner:
         self._prefilters = PreFilters(profile, reuse)
         self._filtering = Filtering(profile, reuse)
         self._scoring = Scoring(profile, reuse)
+        self._combinations = Combinations(self._filtering.columns, self._scoring.columns)
         self._keeps_verdicts = any(plugin.stateful for plugin in profile.plugins)
         self._pools: dict[tuple[str, str], Pool] = {}
 
@@ -50,10 +52,10 @@ class Runner:
         if isinstance(prepared, Invalid):
             return prepared
         pool = self._pool(snapshot)
-        sifted = self._filtering.sift(pool, pool.present, prepared, run, snapshot)
-        best = self._scoring.best(
-            pool, sifted.feasible, pool.mask(excluded) if excluded else 0, prepared, run, snapshot
-        )
+        columns = self._combinations.of(pool, prepared, run)
+        sifted = self._filtering.sift(pool, columns.filters, pool.present, prepared, run, snapshot)
+        left_out = pool.mask(excluded) if excluded else 0
+        best = self._scoring.best(pool, columns.scores, sifted.feasible, left_out, prepared, run, snapshot)
         prepared.gather()
         common: dict[str, Any] = {
             "prepared": prepared,
@@ -77,7 +79,8 @@ class Runner:
         if isinstance(prepared, Invalid) or pod is None:
             return None
         pool = self._pool(snapshot)
-        sifted = self._filtering.sift(pool, pool.mask({name}), prepared, run, snapshot)
+        columns = self._combinations.of(pool, prepared, run)
+        sifted = self._filtering.sift(pool, columns.filters, pool.mask({name}), prepared, run, snapshot)
         if not sifted.feasible:
             return None
         prepared.gather()
@@ -94,8 +97,11 @@ class Runner:
         if isinstance(prepared, Invalid):
             return {}, {}
         pool = self._pool(snapshot)
-        sifted = self._filtering.sift(pool, pool.present, prepared, run, snapshot)
-        scored = self._scoring.scored(pool, sifted.feasible, pool.mask(excluded), prepared, run, snapshot)
+        columns = self._combinations.of(pool, prepared, run)
+        sifted = self._filtering.sift(pool, columns.filters, pool.present, prepared, run, snapshot)
+        scored = self._scoring.scored(
+            pool, columns.scores, sifted.feasible, pool.mask(excluded), prepared, run, snapshot
+        )
         return sifted.verdicts(pool), scored
 
     def _pool(self, snapshot: Snapshot) -> Pool:

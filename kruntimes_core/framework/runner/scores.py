@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from kruntimes_core.framework.runner.bits import mask_of, members
-from kruntimes_core.framework.runner.columns import Following
+from kruntimes_core.framework.runner.columns import Column
 
 # So many levels without Pods may stay, besides as many as have some: a load that left comes back.
 _VOID_LEVELS = 16
@@ -31,7 +31,7 @@ class _Level:
         self.mask = 0
 
 
-class RawScores(Following):
+class RawScores(Column):
     """One scorer's answers for one state."""
 
     __slots__ = ("_at", "_levels", "_live", "_ordered", "answers")
@@ -54,12 +54,14 @@ class RawScores(Following):
         """Whether equal raw scores are known as such: all of them could be hashed."""
         return self._levels is not None
 
-    def learn(self, positions: Sequence[int], answers: Sequence[Any], length: int) -> None:
+    def grow(self, size: int) -> None:
+        """See `Column`."""
+        self.answers.extend([_UNASKED] * (size - self.size))
+        self._at.extend([None] * (size - self.size))
+        self.size = size
+
+    def learn(self, positions: Sequence[int], answers: Sequence[Any]) -> None:
         """See `Column`. Raises what hashing or comparing the raw scores raises, but `TypeError`."""
-        more = length - len(self.answers)
-        if more > 0:
-            self.answers.extend([_UNASKED] * more)
-            self._at.extend([None] * more)
         known = self.answers
         changed = []
         for position, answer in zip(positions, answers, strict=True):
@@ -71,6 +73,9 @@ class RawScores(Following):
                 self._regroup(self._levels, changed)
             except TypeError:
                 self._levels = self._ordered = None
+            except BaseException:
+                self.__init__()  # type: ignore[misc]
+                raise
 
     def tells_apart(self, among: int) -> bool:
         """Whether the Pods in the set `among`, which is not empty, differ in their raw scores."""

@@ -21,23 +21,34 @@ class Scoring:
 
     def __init__(self, profile: Profile, reuse: bool = True) -> None:
         self._places = {plugin.name: place for place, plugin in enumerate(profile.plugins)}
-        self._columns = tuple(
+        self.columns = tuple(
             Columns(plugin, "score", self._places[plugin.name], RawScores, _check(plugin), reuse)
             for plugin in profile.implementing("score")
         )
         # Whether equal raw scores stay equal, and only the best one becomes the best, for every scorer.
         self._by_raw = reuse and all(
             columns.plugin.best_stays_best or "normalize" not in columns.plugin.hooks
-            for columns in self._columns
+            for columns in self.columns
         )
 
     def best(
-        self, pool: Pool, feasible: int, excluded: int, prepared: Prepared, run: Run, snapshot: Snapshot
+        self,
+        pool: Pool,
+        scores: Sequence[RawScores],
+        feasible: int,
+        excluded: int,
+        prepared: Prepared,
+        run: Run,
+        snapshot: Snapshot,
     ) -> int | None:
-        """The position of the best feasible Pod outside `excluded`, or None. Raises `PluginError`."""
+        """The position of the best feasible Pod outside `excluded`, or None. Raises `PluginError`.
+
+        scores: the columns of this Run's states.
+        """
         if not feasible:
             return None
-        scores = [columns.about(pool, feasible, prepared, run, snapshot) for columns in self._columns]
+        for columns, raws in zip(self.columns, scores, strict=True):
+            columns.bring_up(raws, pool, feasible, prepared, run, snapshot)
         left = feasible & ~excluded if excluded else feasible
         if not left:
             return None
@@ -49,12 +60,20 @@ class Scoring:
         return order[self._ranking(scores, order, prepared, run, snapshot).best]
 
     def scored(
-        self, pool: Pool, feasible: int, excluded: int, prepared: Prepared, run: Run, snapshot: Snapshot
+        self,
+        pool: Pool,
+        scores: Sequence[RawScores],
+        feasible: int,
+        excluded: int,
+        prepared: Prepared,
+        run: Run,
+        snapshot: Snapshot,
     ) -> dict[str, Scored]:
         """All scores of the feasible Pods outside `excluded`, for a record. Raises `PluginError`."""
         if not feasible:
             return {}
-        scores = [columns.about(pool, feasible, prepared, run, snapshot) for columns in self._columns]
+        for columns, raws in zip(self.columns, scores, strict=True):
+            columns.bring_up(raws, pool, feasible, prepared, run, snapshot)
         order = pool.ordered(feasible & ~excluded)
         if not order:
             return {}
@@ -66,7 +85,7 @@ class Scoring:
         try:
             return scores[place].best(left)
         except BaseException as error:  # noqa: BLE001 - as above
-            raise calls.broken(self._columns[place].plugin, "score", error) from None
+            raise calls.broken(self.columns[place].plugin, "score", error) from None
 
     def _ranking(
         self,
@@ -78,7 +97,7 @@ class Scoring:
     ) -> Ranking:
         scorers = [
             Scorer(columns.plugin.weight, self._normalize(columns.plugin, prepared, run, snapshot))
-            for columns in self._columns
+            for columns in self.columns
         ]
         raws = [[raws.answers[position] for position in order] for raws in scores]
         return Ranking(scorers, raws, len(order))

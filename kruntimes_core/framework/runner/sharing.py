@@ -23,6 +23,22 @@ _SEEN = (float, complex, range, date, datetime, time, timedelta, timezone)
 _OURS = (LabelSelector,)
 
 
+class StateKey:
+    """A key whose hash is taken once: each decision looks it up in the columns of its plugin."""
+
+    __slots__ = ("_hash", "_key")
+
+    def __init__(self, key: Hashable) -> None:
+        self._key = key
+        self._hash = hash(key)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, StateKey) and self._key == other._key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
 class Unshared:
     """The key of a state that belongs to its Run: equal to nothing but itself."""
 

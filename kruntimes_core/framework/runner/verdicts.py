@@ -10,7 +10,7 @@ from kruntimes_core.framework.outcomes import Reject
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runner import checks
 from kruntimes_core.framework.runner.bits import mask_of
-from kruntimes_core.framework.runner.columns import Following
+from kruntimes_core.framework.runner.columns import Column
 
 Kind = tuple[str, bool]
 """Reason and `elsewhere` of a rejection."""
@@ -18,35 +18,35 @@ Kind = tuple[str, bool]
 _UNASKED: Any = object()
 
 
-class Verdicts(Following):
+class Verdicts(Column):
     """One filter's answers for one state, and the sets of Pods with one kind of answer."""
 
-    __slots__ = ("_sets", "answers", "timed")
+    __slots__ = ("_rejected", "answers", "passed", "timed")
 
     def __init__(self) -> None:
         super().__init__()
         self.answers: list[Reject | None] = []
         """By position; stale where the Pod is due."""
-        self._sets: dict[Kind | None, int] = {}
+        self.passed = 0
+        """The set of the Pods that it lets pass."""
+        self._rejected: dict[Kind, int] = {}
         self.timed: dict[int, datetime] = {}
         """When a rejection may turn by itself, by position."""
 
-    @property
-    def passed(self) -> int:
-        """The set of the Pods that it lets pass."""
-        return self._sets.get(None, 0)
-
     def rejected(self, among: int) -> Iterator[tuple[Kind, int]]:
         """The kinds of rejection in the set `among`, with how many Pods each."""
-        for kind, mask in self._sets.items():
-            if kind is not None and (common := mask & among):
+        for kind, mask in self._rejected.items():
+            if common := mask & among:
                 yield kind, common.bit_count()
 
-    def learn(self, positions: Sequence[int], answers: Sequence[Reject | None], length: int) -> None:
+    def grow(self, size: int) -> None:
+        """See `Column`."""
+        self.answers.extend([_UNASKED] * (size - self.size))
+        self.size = size
+
+    def learn(self, positions: Sequence[int], answers: Sequence[Reject | None]) -> None:
         """See `Column`."""
         known = self.answers
-        if len(known) < length:
-            known.extend([_UNASKED] * (length - len(known)))
         moves: dict[tuple[Any, Any], list[int]] = {}
         for position, answer in zip(positions, answers, strict=True):
             before = known[position]
@@ -63,12 +63,17 @@ class Verdicts(Following):
                 self._move(mask_of(moved), before, after)
 
     def _move(self, mask: int, before: Any, after: Kind | None) -> None:
-        sets = self._sets
-        if before is not _UNASKED:
-            sets[before] ^= mask
-            if not sets[before]:
-                del sets[before]
-        sets[after] = sets.get(after, 0) | mask
+        rejected = self._rejected
+        if before is None:
+            self.passed ^= mask
+        elif before is not _UNASKED:
+            rejected[before] ^= mask
+            if not rejected[before]:
+                del rejected[before]
+        if after is None:
+            self.passed |= mask
+        else:
+            rejected[after] = rejected.get(after, 0) | mask
 
 
 def _kind(answer: Any) -> Any:

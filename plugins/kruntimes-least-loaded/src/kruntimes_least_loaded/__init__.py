@@ -24,11 +24,13 @@ _HASHES = (1 << 61) - 1
 class Total:
     """A sum of ratios as one numerator and one denominator, not reduced: sums are compared seldom."""
 
-    __slots__ = ("denominator", "numerator")
+    __slots__ = ("_hash", "denominator", "numerator")
 
     def __init__(self, numerator: int, denominator: int) -> None:
         self.numerator = numerator
         self.denominator = denominator
+        # Hosts count raw scores. Rounding is the same for equal sums; reducing a fraction is slow.
+        self._hash = (numerator << 32) // denominator % _HASHES
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Total):
@@ -39,8 +41,7 @@ class Total:
         return self.numerator * other.denominator < other.numerator * self.denominator
 
     def __hash__(self) -> int:
-        # Hosts count raw scores. Rounding is the same for equal sums; reducing a fraction is slow.
-        return (self.numerator << 32) // self.denominator % _HASHES
+        return self._hash
 
     def __repr__(self) -> str:
         return f"Total({self.numerator}, {self.denominator})"
@@ -77,13 +78,14 @@ def spare(pod: RuntimePod, request: Request) -> Spare:
         if load * high_of > high * capacity:
             high, high_of = load, capacity
         total, total_of = total * capacity + load * total_of, total_of * capacity
-    return Spare(-((high << _BITS) // high_of), -((total << _BITS) // total_of), _exactly(-total, total_of))
+    return _spare(high, high_of, total, total_of)
 
 
 @lru_cache(maxsize=4096)
-def _exactly(numerator: int, denominator: int) -> Total:
+def _spare(high: int, high_of: int, total: int, total_of: int) -> Spare:
     """The same object for the same load: Pods of a Runtime are alike, and tuples compare identity first."""
-    return Total(numerator, denominator)
+    highest, rounded = (high << _BITS) // high_of, (total << _BITS) // total_of
+    return Spare(-highest, -rounded, Total(-total, total_of))
 
 
 def by_place(scores: Sequence[Spare]) -> list[int]:

@@ -21,8 +21,15 @@ class Preferences:
 
 def weigh(targets: Targets, preferences: Preferences) -> int:
     """The sum of the weights of the terms that a Pod with these targets meets."""
-    near = sum(term.weight for term in preferences.near if targets.any(term.term.selector))
-    return near + sum(term.weight for term in preferences.away if not targets.any(term.term.selector))
+    weight = 0
+    # Loops, because this is asked for each Pod that changed: a generator costs twice as much.
+    for preferred in preferences.near:
+        if targets.any(preferred.term.selector):
+            weight += preferred.weight
+    for preferred in preferences.away:
+        if not targets.any(preferred.term.selector):
+            weight += preferred.weight
+    return weight
 
 
 def share_of_highest(scores: Sequence[int]) -> list[int]:

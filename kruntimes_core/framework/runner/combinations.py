@@ -1,0 +1,73 @@
+"""Which columns a Run's states lead to, found in one look for all Runs with the same states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kruntimes_core.framework.runner.columns import Column, Columns
+from kruntimes_core.framework.runner.outcomes import Prepared
+from kruntimes_core.framework.runner.pool import Pool
+from kruntimes_core.framework.runner.scores import RawScores
+from kruntimes_core.framework.runner.sharing import StateKey
+from kruntimes_core.framework.runner.verdicts import Verdicts
+from kruntimes_core.model.run import Run
+
+_KEPT_COMBINATIONS = 8_192
+# In so many plans it is looked once whether too much is kept.
+_LOOKED_AFTER = 256
+
+
+class Combination:
+    """The columns of one Run's states on one Runtime's Pods."""
+
+    __slots__ = ("columns", "filters", "scores")
+
+    def __init__(self, filters: Sequence[Verdicts], scores: Sequence[RawScores]) -> None:
+        self.filters = filters
+        """One for each filter, in order."""
+        self.scores = scores
+        """One for each scorer, in order."""
+        self.columns: tuple[Column, ...] = (*filters, *scores)
+
+
+class Combinations:
+    """The combinations of one runner. They hold no answers: columns do, shared by many of them."""
+
+    def __init__(self, filters: Sequence[Columns[Verdicts]], scores: Sequence[Columns[RawScores]]) -> None:
+        self._filters = filters
+        self._scores = scores
+        self._shared = all([columns.shared for columns in filters] + [columns.shared for columns in scores])
+        self._known: dict[tuple[Pool, StateKey], Combination] = {}
+        self._plans = 0
+
+    def of(self, pool: Pool, prepared: Prepared, run: Run) -> Combination:
+        """The columns for this Run."""
+        key = (pool, prepared.together)
+        found = self._known.get(key)
+        known = found is not None
+        if found is None:
+            found = self._combine(pool, prepared, run)
+            if self._shared:
+                self._known[key] = found
+        self._plans += 1
+        for column in found.columns:
+            column.used = self._plans
+        # Columns grow with their Runtimes, which no plan need notice at once.
+        if not known or self._plans % _LOOKED_AFTER == 0:
+            self._thin_out()
+        return found
+
+    def _combine(self, pool: Pool, prepared: Prepared, run: Run) -> Combination:
+        return Combination(
+            tuple([columns.of(pool, prepared, run) for columns in self._filters]),
+            tuple([columns.of(pool, prepared, run) for columns in self._scores]),
+        )
+
+    def _thin_out(self) -> None:
+        stores: tuple[Columns[Any], ...] = (*self._filters, *self._scores)
+        crowded = [columns for columns in stores if columns.crowded]
+        for columns in crowded:
+            columns.thin_out()
+        if crowded or len(self._known) > _KEPT_COMBINATIONS:
+            self._known.clear()
