@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from kruntimes_core.cli.exits import Exit
@@ -9,12 +11,18 @@ from kruntimes_core.cli.options import CONFIG
 from kruntimes_core.cli.scheduler.go_flags import GoBoolean, GoCommand, GoDuration
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 
+_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
+"""A DNS label."""
+
 
 def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Namespaces, given many times or with commas. An empty name is a mistake, not all namespaces."""
     names = [name.strip() for value in values for name in value.split(",")]
     if not all(names):
         raise click.BadParameter("a name is empty: leave the option out for all namespaces")
+    for name in names:
+        if _NAMESPACE.fullmatch(name) is None:
+            raise click.BadParameter(f"{name!r} is no name of a namespace")
     return tuple(dict.fromkeys(names))
 
 

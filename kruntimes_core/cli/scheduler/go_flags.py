@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 import click
@@ -49,7 +50,9 @@ class GoCommand(click.Command):
         return super().parse_args(ctx, list(self._dashed(args)))
 
     def _dashed(self, args: Iterable[str]) -> Iterator[str]:
-        known = {name for param in self.params for name in param.opts if name.startswith("--")}
+        known = {name for param in self.params for name in param.opts}
         for argument in args:
-            option = f"-{argument.partition('=')[0]}"
-            yield f"-{argument}" if option in known else argument
+            # `-v2` is short; any other word is long, known or not, so that an error names all of it.
+            word = re.fullmatch(r"-([a-zA-Z][\w-]+)(=.*)?", argument, re.DOTALL)
+            is_long = f"-{argument.partition('=')[0]}" in known or (word and argument[:2] not in known)
+            yield f"-{argument}" if is_long else argument

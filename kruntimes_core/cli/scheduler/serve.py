@@ -85,14 +85,15 @@ async def _serve(
         )
         if elector is not None:
             show_election(host.metrics, elector)
-        log.info("started", version=__version__, server=connection.server, origin=connection.origin)
-        await _run(
-            host,
-            Endpoints(alive=host.alive, ready=host.ready, metrics=host.metrics.exposition),
-            probes,
-            metrics,
-            log,
-        )
+        endpoints = Endpoints(alive=host.alive, ready=host.ready, metrics=host.metrics.exposition)
+        try:
+            await endpoints.open(probes, metrics)
+            log.info("started", version=__version__, server=connection.server, origin=connection.origin)
+            for what, (name, port) in sorted(endpoints.listening.items()):
+                log.info("listening", endpoint=what, address=Address(name, port, what))
+            await _run(host, log)
+        finally:
+            await endpoints.close()
         log.info("stopped")
 
 
@@ -101,23 +102,15 @@ def _stop(host: Host, log: Log, number: signal.Signals) -> None:
     host.stop()
 
 
-async def _run(
-    host: Host, endpoints: Endpoints, probes: Address | None, metrics: Address | None, log: Log
-) -> None:
+async def _run(host: Host, log: Log) -> None:
+    stop_on_signals(partial(_stop, host, log), signal.SIGTERM, signal.SIGINT)
+    memory = asyncio.create_task(rest_memory(host))
     try:
-        await endpoints.open(probes, metrics)
-        for what, (name, port) in sorted(endpoints.listening.items()):
-            log.info("listening", endpoint=what, address=f"{name}:{port}")
-        stop_on_signals(partial(_stop, host, log), signal.SIGTERM, signal.SIGINT)
-        memory = asyncio.create_task(rest_memory(host))
-        try:
-            await host.run()
-        except BaseExceptionGroup as group:
-            raise _first(group) from group
-        finally:
-            memory.cancel()
+        await host.run()
+    except BaseExceptionGroup as group:
+        raise _first(group) from group
     finally:
-        await endpoints.close()
+        memory.cancel()
 
 
 def _first(error: BaseException) -> BaseException:

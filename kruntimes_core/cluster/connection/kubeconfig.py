@@ -14,6 +14,7 @@ from typing import Any
 
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.connection.connection import Connection
+from kruntimes_core.cluster.connection.kubeconfig_files import chosen_context
 from kruntimes_core.cluster.connection.proxies import choose_proxy
 from kruntimes_core.cluster.connection.tls import client_context
 from kruntimes_core.engine.instant import SECOND
@@ -48,12 +49,13 @@ class KubeconfigCredentials:
         configuration = Configuration()
         load: Any = load_kube_config
         self._read_at = self._looked_at = self._clock.now().ticks
+        context = chosen_context(self._paths.split(":"), self._context)
         with _complaints() as complaints:
             try:
                 async with asyncio.timeout(_PLUGIN_SECONDS):
                     self._loader = await load(
                         config_file=self._paths,
-                        context=self._context,
+                        context=context,
                         client_configuration=configuration,
                         persist_config=False,
                     )
@@ -64,8 +66,8 @@ class KubeconfigCredentials:
         if complaints:
             raise self._unusable("; ".join(complaints))
         self.configuration = configuration
-        context: Mapping[str, Any] = self._loader.current_context
-        return context
+        loaded: Mapping[str, Any] = self._loader.current_context
+        return loaded
 
     async def authorization(self) -> str | None:
         """The header as it is valid now."""
@@ -130,7 +132,7 @@ def _existing(path: str | None, environment: Mapping[str, str]) -> str:
     """The kubeconfig files that are there, joined as $KUBECONFIG is. Raises `InputError` for none."""
     if path is not None:
         if not Path(path).expanduser().is_file():
-            raise InputError(f"--kubeconfig {path}: no such file: name a kubeconfig")
+            raise InputError(f"--kubeconfig {path or repr(path)}: no such file: name a kubeconfig")
         return str(Path(path).expanduser())
     named = environment.get("KUBECONFIG", "")
     paths = [str(Path(one).expanduser()) for one in (named or _DEFAULT).split(":") if one]

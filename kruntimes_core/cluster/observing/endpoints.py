@@ -79,5 +79,9 @@ def _same(one: Address, other: Address) -> bool:
 
 
 def _why(error: OSError) -> str:
-    known = {errno.EADDRINUSE: "the port is in use", errno.EACCES: "it is not allowed"}
+    known = {
+        errno.EADDRINUSE: "the port is in use",
+        errno.EACCES: "it is not allowed",
+        errno.EADDRNOTAVAIL: "this machine has no such address",
+    }
     return known.get(error.errno or 0, error.strerror or str(error))

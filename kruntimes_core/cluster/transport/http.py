@@ -114,6 +114,8 @@ class HttpTransport:
         body = self._body(call, headers)
         authorization = await self._connection.credentials.authorization()
         if authorization is not None:
+            if not authorization.isprintable():
+                raise NotSentError("the token holds a line break: write it anew", lasting=True)
             headers["authorization"] = authorization
         url = f"{self._connection.server}{quote(call.path)}"
         if call.query:
@@ -147,12 +149,26 @@ async def _whole(answer: aiohttp.ClientResponse) -> Response:
 def _worded(error: Exception, call: Call, body: _Body | None) -> TransportError:
     kind = MaybeSentError if body is None or body.handed_over else NotSentError
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        why = getattr(error.certificate_error, "verify_message", "") or error.certificate_error
-        return kind(f"its certificate is not trusted: {why}: name the right certificate authority", True)
+        return kind(f"its certificate is not trusted: {_distrust(error.certificate_error)}", True)
+    if isinstance(error, aiohttp.ClientConnectorSSLError):
+        why = getattr(error.os_error, "reason", None) or error.os_error
+        return kind(f"no TLS with it ({why}): an address with http:// has none")
     if isinstance(error, aiohttp.ClientConnectorError):
         return kind(f"no connection: {error.os_error.strerror or error.os_error}")
+    if isinstance(error, aiohttp.ClientResponseError):
+        return kind("it does not speak HTTP: name the right port")
     if isinstance(error, aiohttp.ClientPayloadError):
         return kind("the connection broke before the answer was whole")
     if isinstance(error, asyncio.TimeoutError):
         return kind(f"no answer within {call.timeout_seconds:g} s")
     return kind(f"the connection broke: {str(error) or type(error).__name__}")
+
+
+def _distrust(error: Exception) -> str:
+    """Why a certificate is not trusted, and what to do about it."""
+    why = str(getattr(error, "verify_message", "") or error).rstrip(".")
+    if "expired" in why or "not yet valid" in why:
+        return f"{why}: renew it, or set the clock"
+    if "mismatch" in why:
+        return f"{why}: name the server as its certificate does, or set tls-server-name"
+    return f"{why}: name the right certificate authority"

@@ -85,6 +85,13 @@ def test_truth_is_written_as_in_go(
     assert options(parsed, *arguments).leader_elect is elected
 
 
+@pytest.mark.parametrize("level", [["-v2"], ["-v=2"], ["-v", "2"], ["--v=2"], ["--v", "2"]])
+def test_verbosity_is_written_as_in_go_and_as_elsewhere(
+    parsed: list[SchedulerOptions], level: list[str]
+) -> None:
+    assert options(parsed, *level).verbosity == 2
+
+
 def test_durations_are_written_as_in_go(parsed: list[SchedulerOptions]) -> None:
     asked = options(
         parsed,
@@ -141,12 +148,17 @@ def test_every_option_says_what_it_does() -> None:
         (["--leader-elect=maybe"], "'maybe' is no truth value: write true or false"),
         (["--namespaces="], "a name is empty: leave the option out"),
         (["--namespaces=a,,b"], "a name is empty"),
+        (["--namespaces=a,Team_B"], "'Team_B' is no name of a namespace"),
+        (["--namespaces=a/../b"], "'a/../b' is no name of a namespace"),
         (["--metrics-bind-address=8080"], "--metrics-bind-address '8080' is no address"),
         (["--health-probe-bind-address=x"], "--health-probe-bind-address 'x' is no address"),
         (["--config=/none"], "/none"),
         (["--kubeconfig=/none"], "--kubeconfig /none: no such file"),
         (["--frob"], "no such option '--frob'"),
-        (["-frob"], "no such option"),
+        (["-frob"], "no such option '--frob'"),
+        (["-frob=1"], "no such option '--frob'"),
+        (["-leader-elekt"], "no such option '--leader-elekt'. (Did you mean one of: '--leader-elect'"),
+        (["-vx"], "'x' is not a valid integer"),
         (["--v=-1"], "-1 is not in the range"),
         (["more"], "got unexpected extra argument"),
     ],

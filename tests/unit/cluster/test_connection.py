@@ -224,13 +224,47 @@ print(json.dumps({{"apiVersion": "client.authentication.k8s.io/v1", "kind": "Exe
     ("make", "context", "named"),
     [
         (lambda folder: str(folder / "none"), None, "no such file: name a kubeconfig"),
-        (kubeconfig, "three", "name three in"),
-        (lambda folder: kubeconfig(folder, clusters=[]), None, "name c in"),
+        (kubeconfig, "three", "--context names the context 'three', which is not there: known are one, two"),
+        (lambda folder: kubeconfig(folder, clusters=[]), None, "context one names the cluster 'c', which is"),
+        (lambda folder: kubeconfig(folder, users=[]), None, "context one names the user 'u', which is"),
+        (lambda folder: kubeconfig(folder, contexts=None), None, "names the context 'one', which is not"),
+        (lambda folder: kubeconfig(folder, contexts="one"), None, "are no lists of named entries"),
+        (lambda folder: kubeconfig(folder, clusters=[{"name": "c"}]), None, "the cluster c is no mapping"),
+        (
+            lambda folder: kubeconfig(folder, None, None, **{"current-context": ""}),
+            None,
+            "it has no current-context: give --context NAME",
+        ),
+        (lambda folder: kubeconfig(folder, cluster={"server": None}), None, "write https://HOST:PORT"),
+        (
+            lambda folder: kubeconfig(folder, cluster={"server": "api:6443"}),
+            None,
+            "'api:6443' of the cluster c",
+        ),
+        (lambda folder: kubeconfig(folder, cluster={"server": "ftp://api"}), None, "write https://HOST:PORT"),
+        (lambda folder: kubeconfig(folder, cluster={"server": "http://a:99999"}), None, "write https://HOST"),
+        (
+            lambda folder: kubeconfig(folder, cluster={"certificate-authority-data": "%"}),
+            None,
+            "certificate-authority-data of the cluster c is no base64: copy it anew",
+        ),
+        (
+            lambda folder: kubeconfig(folder, {"client-key-data": "a"}),
+            None,
+            "client-key-data of the user u is no base64: copy it anew",
+        ),
+        (
+            lambda folder: kubeconfig(folder, {"exec": {"command": "no-such-login"}}),
+            None,
+            "user u logs in with no-such-login, which is not installed: install it",
+        ),
         (lambda folder: kubeconfig(folder, cluster={"certificate-authority": "/none"}), None, "/none"),
         (lambda folder: kubeconfig(folder, {"client-certificate": "/none"}), None, "/none"),
         (lambda folder: kubeconfig(folder, program(folder, "raise SystemExit(3)")), None, "returned 3"),
-        (lambda folder: _written(folder, "- just\n- a list\n"), None, "cannot be used"),
-        (lambda folder: _written(folder, ""), None, "cannot be used"),
+        (lambda folder: _written(folder, "- just\n- a list\n"), None, "no mapping of clusters"),
+        (lambda folder: _written(folder, ""), None, "is empty: name another"),
+        (lambda folder: _written(folder, "a: [b\n"), None, r"config:1: .* expected ',' or ']'"),
+        (lambda folder: _written(folder, b"\xff\xfe\x00"), None, "config:1: this is no UTF-8 text"),
     ],
 )
 def test_a_kubeconfig_that_cannot_be_used_is_one_line(
@@ -241,8 +275,8 @@ def test_a_kubeconfig_that_cannot_be_used_is_one_line(
     assert "\n" not in str(refused.value)
 
 
-def _written(folder: Path, text: str) -> str:
-    (folder / "config").write_text(text)
+def _written(folder: Path, text: str | bytes) -> str:
+    (folder / "config").write_bytes(text.encode() if isinstance(text, str) else text)
     return str(folder / "config")
 
 
@@ -251,12 +285,31 @@ def test_without_any_kubeconfig_the_options_are_named(tmp_path: Path) -> None:
         by_kubeconfig(None, None, {"KUBECONFIG": str(tmp_path / "none")})
 
 
+def test_of_several_files_the_first_names_the_context_as_for_kubectl(tmp_path: Path) -> None:
+    paths = []
+    for name, current in (("a", ""), ("b", "two"), ("c", "one")):
+        (tmp_path / name).mkdir()
+        paths.append(kubeconfig(tmp_path / name, None, None, **{"current-context": current}))
+    made = by_kubeconfig(None, None, {"KUBECONFIG": ":".join(paths)})
+    assert made.namespace == "team-b"
+
+
+def test_line_breaks_in_encoded_data_are_no_mistake(tmp_path: Path, authority: str) -> None:
+    import base64
+
+    encoded = base64.encodebytes(Path(authority).read_bytes()).decode()
+    assert "\n" in encoded
+    assert by_kubeconfig(kubeconfig(tmp_path, cluster={"certificate-authority-data": encoded})).tls
+
+
 def test_a_named_kubeconfig_counts_before_the_pod(tmp_path: Path) -> None:
     made = asyncio.run(connect(kubeconfig(tmp_path), None, IN_POD, SystemClock()))
     assert made.server == "https://api.example:6443"
 
 
 # Trying it
+
+VERSION = b'{"major": "1", "minor": "37"}'
 
 
 class Answers:
@@ -284,7 +337,11 @@ def tried(*answers: Response | Exception) -> None:
 
 
 def test_a_server_that_is_starting_is_waited_for() -> None:
-    tried(NotSentError("refused"), NotSentError("refused"), Response(200))
+    tried(NotSentError("refused"), NotSentError("refused"), Response(200, VERSION))
+    tried(Response(503, b"starting"))
+
+
+def test_a_server_that_does_not_tell_its_version_is_followed_all_the_same() -> None:
     tried(Response(403))
 
 
@@ -297,6 +354,11 @@ def test_a_server_that_is_starting_is_waited_for() -> None:
         ),
         (NotSentError("its certificate is not trusted", lasting=True), "certificate is not trusted"),
         (Response(401), "does not accept the credentials"),
+        (Response(404, b"<html>\nnothing"), r"does not answer as one does .404: <html> nothing.: name the"),
+        (Response(400, b"Client sent HTTP to HTTPS"), r".400: Client sent HTTP to HTTPS.: name the right"),
+        (Response(302), r"does not answer as one does .302.: name the right server"),
+        (Response(200, b"<html>"), r"does not answer as one does .200: <html>."),
+        (Response(200, b"[]"), r"does not answer as one does .200: \[\]."),
     ],
 )
 def test_a_server_that_cannot_be_used_is_given_up(answer: Response | Exception, named: str) -> None:
