@@ -1,13 +1,18 @@
 """Every set of values is a case of every test that asks for one; the cluster is a real one."""
 
-import pytest
+from pathlib import Path
 
-from deployment.chart import DEPLOY, Rendered, render, value_sets
+import pytest
+import yaml
+
+from deployment.chart import DEPLOY, NAMESPACE, Rendered, render, value_sets
 from deployment.image import Image
 from deployment.scratch import Builder
+from deployment.site import Site
 from realcluster.fixtures import cluster, kubectl, namespace
+from realcluster.servers import Cluster
 
-__all__ = ["cluster", "image", "kubectl", "namespace", "rendered"]
+__all__ = ["cluster", "image", "kubectl", "namespace", "place", "rendered", "site"]
 
 BASE = f"python:3.11-slim-bookworm@sha256:{'0' * 64}"
 """Stands for a base image, and is none."""
@@ -30,3 +35,22 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
     """The image of the host, without the folders of its build; nobody may change it."""
     builder = Builder(DEPLOY.parent, tmp_path_factory.mktemp("image") / "root", {"BASE_IMAGE": BASE}, {})
     return builder.build(DEPLOY / "Dockerfile")
+
+
+@pytest.fixture(scope="session")
+def site(cluster: Cluster, kubectl: str) -> Site:
+    """An API server with all that the sets of values ask for."""
+    site = Site(cluster, kubectl)
+    crd = Path(__file__).with_name("data") / "servicemonitor-crd.yaml"
+    site.install_crd(yaml.safe_load(crd.read_text()))
+    site.have_namespace(NAMESPACE, restricted=True)
+    for name in ("team-a", "team-b"):
+        site.have_namespace(name, restricted=False)
+    return site
+
+
+@pytest.fixture
+def place(site: Site, namespace: str) -> str:
+    """A namespace of the test's own, for restricted Pods alone."""
+    site.have_namespace(namespace, restricted=True)
+    return namespace

@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from deployment.chart import NAMESPACE, Object, Rendered, render
 from deployment.plain import MANIFESTS
 from deployment.release import Release
 from deployment.site import Site
 from realcluster.client import CRDS, PODS, Resource
-from realcluster.servers import Cluster
-from realcluster.workload import placed, workload_in
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
 DEPLOYMENTS = Resource("apps", "v1", "deployments")
 CLUSTER_ROLES = Resource("rbac.authorization.k8s.io", "v1", "clusterroles")
-LEASES = Resource("coordination.k8s.io", "v1", "leases")
-TEAMS = ("team-a", "team-b")
-
-
-@pytest.fixture(scope="module")
-def site(cluster: Cluster, kubectl: str) -> Site:
-    """The API server with all that a chart may ask for."""
-    site = Site(cluster, kubectl)
-    crd = yaml.safe_load(Path(__file__).with_name("data").joinpath("servicemonitor-crd.yaml").read_text())
-    site.install_crd(crd)
-    for name in (NAMESPACE, *TEAMS):
-        site.have_namespace(name, restricted=name == NAMESPACE)
-    return site
-
-
-@pytest.fixture
-def place(site: Site, namespace: str) -> str:
-    """A namespace of the test's own, for restricted Pods alone."""
-    site.have_namespace(namespace, restricted=True)
-    return namespace
 
 
 def pod_of(rendered: Rendered) -> Object:
@@ -98,24 +74,3 @@ def test_helm_installs_upgrades_and_removes_it(site: Site, place: str) -> None:
     release.uninstall()
     assert client.get(DEPLOYMENTS, name, place).status == 404
     assert client.get(CRDS, "runs.kruntimes.io").status == 200
-
-
-@pytest.mark.parametrize("asked", [{}, {"namespaces": list(TEAMS)}], ids=["everywhere", "in two namespaces"])
-def test_the_host_works_with_its_arguments_and_its_rights(
-    site: Site, place: str, tmp_path: Path, asked: dict[str, Any]
-) -> None:
-    rendered, client = render(asked, release=place, namespace=place), site.cluster.client()
-    site.apply(rendered.objects)
-    with site.started(rendered, tmp_path) as scheduler:
-        scheduler.says("deciding")
-        scheduler.wait_until(lambda: scheduler.get("probes", "/readyz")[0] == 200)
-        for team in TEAMS:
-            with workload_in(client, team) as work:
-                work.pod("py-0")
-                work.run("r-0")
-                work.wait_for("r-0", placed)
-                work.delete("r-0")
-                work.delete_pod("py-0")
-        assert client.get(LEASES, "kruntimes-scheduler.kruntimes.com", place).status == 200
-        assert scheduler.stop() == 0
-        assert {line["level"] for line in scheduler.all_lines()} == {"info"}

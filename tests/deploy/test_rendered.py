@@ -222,3 +222,15 @@ def test_the_notes_say_what_runs_where_and_how_to_ask_it(rendered: Rendered) -> 
 def test_the_notes_say_when_no_image_was_named(repository: str) -> None:
     notes = render({"image": {"repository": repository}}).notes
     assert ("image.repository is not set" in notes) is repository.startswith("registry.example.com/")
+
+
+def test_large_numbers_arrive_as_numbers() -> None:
+    rendered = render(
+        {
+            "terminationGracePeriodSeconds": 1_000_000,
+            "config": {"plugins": {"enabled": [{"name": "A", "arguments": {"limit": 10_000_000}}]}},
+        }
+    )
+    assert rendered.pod["spec"]["terminationGracePeriodSeconds"] == 1_000_000
+    configuration = load_configuration(rendered.one("ConfigMap")["data"]["config.yaml"], "config.yaml")
+    assert configuration.plugins.enabled[0].arguments == {"limit": 10_000_000}

@@ -11,10 +11,10 @@
 {{- with .Values.namespaces }}
 - --namespaces={{ join "," . }}
 {{- end }}
-- --metrics-bind-address=:{{ .Values.metrics.port }}
-- --health-probe-bind-address=:{{ .Values.health.port }}
+- --metrics-bind-address=:{{ int .Values.metrics.port }}
+- --health-probe-bind-address=:{{ int .Values.health.port }}
 - --log-format={{ .Values.log.format }}
-- --v={{ .Values.log.verbosity }}
+- --v={{ int .Values.log.verbosity }}
 {{- with .Values.extraArgs }}
 {{ toYaml . }}
 {{- end }}

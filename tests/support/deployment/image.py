@@ -79,16 +79,16 @@ class Image:
 
         writes: it may write where its user may, as in a volume.
         """
+        arguments = self.process(*map(self.inside, command), writes=writes)
+        return subprocess.run(arguments, cwd=self.root, capture_output=True, text=True, check=False)
+
+    def process(self, *command: str, writes: bool = False) -> list[str]:
+        """What has to be started for that; paths in the command are those of this machine."""
+        environment = [f"{name}={value}" for name, value in self.environment.items()]
+        # No file can grow; what is not the user's own cannot be made either.
         limit = "" if writes else "ulimit -f 0; "
-        arguments = [self.inside(one) for one in command]
-        return subprocess.run(
-            ["/bin/sh", "-c", f'{limit}exec "$@"', "sh", *self._as_user(), *arguments],
-            cwd=self.root,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        script = ["/bin/sh", "-c", f'{limit}exec "$@"', "sh"]
+        return ["/usr/bin/env", "-i", *environment, *script, *self._as_user(), *command]
 
     def _as_user(self) -> list[str]:
         """Root becomes the user, and keeps one right: to pass the folders above the image."""

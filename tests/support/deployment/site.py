@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from deployment.chart import Object, Rendered
 from realcluster.kubeconfigs import kubeconfig_of
-from realcluster.scheduler import Scheduler
+from realcluster.scheduler import COMMAND, Scheduler
 from realcluster.servers import Cluster
 
 _RESTRICTED = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "warn")}
@@ -47,8 +47,13 @@ class Site:
         self.kubectl("wait", "--for=condition=Established", "--timeout=20s", f"crd/{name}")
 
     @contextmanager
-    def started(self, rendered: Rendered, folder: Path) -> Iterator[Scheduler]:
-        """The process of the rendered Pod: its arguments, configuration and account, on free ports."""
+    def started(
+        self, rendered: Rendered, folder: Path, program: Sequence[str] = (COMMAND,)
+    ) -> Iterator[Scheduler]:
+        """The process of the rendered Pod: its arguments, configuration and account, on free ports.
+
+        program: what is started with them.
+        """
         for name, text in rendered.one("ConfigMap")["data"].items():
             (folder / name).write_text(text)
         account = rendered.one("ServiceAccount")["metadata"]
@@ -62,7 +67,8 @@ class Site:
                 f"--lease-namespace={account['namespace']}",
                 "--metrics-bind-address=127.0.0.1:0",
                 "--health-probe-bind-address=127.0.0.1:0",
-            ]
+            ],
+            program,
         )
         try:
             yield scheduler
