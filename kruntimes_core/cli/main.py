@@ -95,7 +95,7 @@ def _lowered(message: str) -> str:
 
 
 def _drop_output() -> None:
-    """Write what is in the buffers, or drop it where nobody reads, so that the interpreter's last flush is silent."""
+    """Write what is in the buffers, or drop it where nobody reads: the interpreter's last flush is silent."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         try:
