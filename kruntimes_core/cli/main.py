@@ -31,13 +31,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = _invoke(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
-        _drop_output()
         return Exit.INTERRUPTED
     except BrokenPipeError:
-        _drop_output()
         return Exit.PIPE_CLOSED
     except Exception as error:  # noqa: BLE001 - the one place where a defect becomes a line
         return _report(error)
+    finally:
+        _drop_output()
     return code
 
 
@@ -72,7 +72,6 @@ def _report(error: Exception) -> int:
         if os.environ.get(_DEBUG):
             traceback.print_exception(error)
         click.echo(f"error: {printable(_line(error))}", err=True)
-    _drop_output()
     return Exit.BAD_INPUT
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from enum import IntEnum, StrEnum
 from typing import TextIO
 
@@ -75,8 +76,10 @@ class Log:
         else:
             said = "".join(f" {name}={_quoted(value)}" for name, value in _texts(fields).items())
             line = f"{moment} {level.name:<7} {_escaped(message)}{said}"
-        self._out.write(f"{line}\n")
-        self._out.flush()
+        # A full disk, or a reader that went away, stops no scheduler.
+        with suppress(OSError):
+            self._out.write(f"{line}\n")
+            self._out.flush()
 
 
 def _texts(fields: dict[str, object]) -> dict[str, object]:

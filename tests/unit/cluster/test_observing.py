@@ -377,3 +377,21 @@ def test_a_level_says_everything_up_to_it(level: int, said: int) -> None:
         log.trace("t")
 
     assert lines(write, level).count("\n") == said
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(32, "no reader"), OSError(28, "no space")])
+def test_a_line_that_cannot_be_written_stops_nobody_and_the_next_one_is_tried(error: OSError) -> None:
+    class Sometimes(io.StringIO):
+        failing = True
+
+        def write(self, text: str) -> int:
+            if self.failing:
+                raise error
+            return super().write(text)
+
+    out = Sometimes()
+    log = Log(out, Stopped())
+    log.warning("lost")
+    out.failing = False
+    log.warning("kept")
+    assert out.getvalue() == "2026-01-02T03:04:05.678Z WARNING kept\n"
