@@ -74,20 +74,20 @@ async def measure(settings: Settings, folder: Path, tell: Tell, log: Log) -> Res
         await check_crds(api)
         observer = Observer(watching, clock, Random(), log, name)  # noqa: S311 - for jitter
         site = Site(api, observer, settings.load, name)
-        async with _cleaned(site, tell):
+        async with _cleaned(site, settings.waits.namespaces, tell):
             return await _Bench(settings, site, folder, tell).run(
                 Ceiling(site, watching, settings.ceiling_patches, settings.in_flight), connection.server
             )
 
 
 @asynccontextmanager
-async def _cleaned(site: Site, tell: Tell) -> AsyncIterator[None]:
-    """However the block ends, what was made is taken away."""
+async def _cleaned(site: Site, seconds: float, tell: Tell) -> AsyncIterator[None]:
+    """However the block ends, what was made is taken away. seconds: see `remove_everything`."""
     try:
         yield
     finally:
         try:
-            left = await remove_everything(site)
+            left = await remove_everything(site, seconds)
         except (InputError, TransportError) as error:
             tell(f"cannot clean up: {error}: kubectl delete namespaces -l {BENCH_LABEL}={site.bench}")
         else:

@@ -8,6 +8,19 @@ from kruntimes_core.lab.bench.live.load import Load
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """How long a bench waits, in seconds, for what may come without being asked for."""
+
+    nobody: float = 1.5
+    """For another scheduler to give itself away."""
+    quiet: float = 1.0
+    """Without any write, until a scheduler is taken to have done what it does."""
+    longest_quiet: float = 30.0
+    namespaces: float = 3.0
+    """For a controller to end the deletion of namespaces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """One call."""
 
@@ -30,3 +43,4 @@ class Settings:
     """A round in which nothing was placed for so long is over."""
     anywhere: bool = False
     """Also a server that is not on this machine."""
+    waits: Waits = field(default_factory=Waits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 from kruntimes_core.cluster.resources import PODS, RUNS
 from kruntimes_core.lab.bench.live.api import NAMESPACES
@@ -10,7 +11,6 @@ from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL, ROLE_LABEL
 from kruntimes_core.lab.bench.live.made.site import Site
 from kruntimes_core.lab.bench.live.tasks import together
 
-_LINGER_SECONDS = 3.0
 _PAUSE_SECONDS = 0.25
 
 
@@ -30,19 +30,20 @@ async def remove_pods(site: Site) -> None:
     site.pods.clear()
 
 
-async def remove_everything(site: Site) -> list[str]:
+async def remove_everything(site: Site, seconds: float) -> list[str]:
     """Delete all objects and the namespaces; returns those whose deletion nobody finishes here.
 
     That takes a controller manager, which the API server of a test has not. They are empty then.
+    seconds: how long one may take.
     """
     left = await site.api.names(NAMESPACES, (("labelSelector", f"{BENCH_LABEL}={site.bench}"),))
     with site.observer.clearing():
         for resource in (RUNS, PODS):
             await together(site.api.delete_all(resource, name) for name in left)
         await together(site.api.delete(NAMESPACES, None, name) for name in left)
-    for _ in range(round(_LINGER_SECONDS / _PAUSE_SECONDS)):
-        left = [name for name in left if await _is_there(site, name)]
-        if not left:
+    given_up_at = time.monotonic() + seconds
+    while left := [name for name in left if await _is_there(site, name)]:
+        if time.monotonic() >= given_up_at:
             break
         await asyncio.sleep(_PAUSE_SECONDS)
     return left

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import ceil
 from statistics import median
 
+_INEXACT = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
@@ -72,12 +74,18 @@ def windows(
     created: moments. placed: moments, each with how long that Run had waited. end: of the round. All in
     seconds from its beginning; what was before it, as the Runs that waited already, is in no window.
     """
+    # A round that is cut evenly has no further window because its length cannot be divided exactly.
+    number = max(ceil(end / length - _INEXACT), 1)
     found = []
-    for number in range(max(ceil(end / length), 1)):
-        start, stop = number * length, min((number + 1) * length, max(end, length / 1_000))
-        # The last moment of a round is in its last window.
-        closed = stop >= end
-        inside = [one for at, one in placed if start <= at and (at < stop or (closed and at <= end))]
-        news = sum(start <= at and (at < stop or (closed and at <= end)) for at in created)
+    for place in range(number):
+        start, stop = place * length, (place + 1) * length
+        if place == number - 1:
+            # What comes last is in the last one. A round without any length still has a window.
+            stop = end if end > start else stop
+            inside = [one for at, one in placed if start <= at]
+            news = sum(start <= at for at in created)
+        else:
+            inside = [one for at, one in placed if start <= at < stop]
+            news = sum(start <= at < stop for at in created)
         found.append(Window(start, stop, news, len(inside), latency(inside)))
     return found

@@ -26,8 +26,6 @@ from kruntimes_core.lab.bench.live.tasks import beside
 Start = Callable[[], AbstractAsyncContextManager[Running]]
 """Starts the scheduler, for as long as a block lasts."""
 _NOTHING = Usage(0.0, 0, 0)
-_LATE_SECONDS, _LONGEST_LATE_SECONDS = 1.0, 10.0
-"""What a scheduler still writes after the last placement is judged too."""
 
 
 class Rounds:
@@ -80,9 +78,9 @@ class Rounds:
         if not self._pods_come_last:
             await self._site.add_pods()
             if external:
-                await wait_until_ready(self._site, self._settings.patience_seconds)
+                await self._wait_until_ready()
             else:
-                await check_nobody_else(self._site)
+                await check_nobody_else(self._site, self._settings.waits.nobody)
         await add_background(self._site, scheduled=external)
         await self._ceiling.prepare()
 
@@ -108,7 +106,7 @@ class Rounds:
     async def _pods_last(self, number: int) -> Book:
         async with loading(self._site, number, self._settings.patience_seconds) as load:
             await load.create()
-            await self._site.observer.quiet(_LATE_SECONDS, _LONGEST_LATE_SECONDS)
+            await self._quiet()
             load.release(self._usage)
             await self._site.add_pods()
             await load.follow()
@@ -118,7 +116,7 @@ class Rounds:
     async def _arrivals(self, number: int) -> Book:
         async with self._running():
             if not self._settings.external:
-                await wait_until_ready(self._site, self._settings.patience_seconds)
+                await self._wait_until_ready()
             async with loading(self._site, number, self._settings.patience_seconds) as load:
                 load.release(self._usage)
                 await load.create()
@@ -134,9 +132,16 @@ class Rounds:
         try:
             async with self._start() as self._scheduler, beside([self._scheduler.ended()]):
                 yield
-                await self._site.observer.quiet(_LATE_SECONDS, _LONGEST_LATE_SECONDS)
+                # What a scheduler writes after the last placement is judged too.
+                await self._quiet()
         finally:
             self._scheduler = None
+
+    async def _wait_until_ready(self) -> None:
+        await wait_until_ready(self._site, self._settings.patience_seconds, self._settings.waits)
+
+    async def _quiet(self) -> None:
+        await self._site.observer.quiet(self._settings.waits.quiet, self._settings.waits.longest_quiet)
 
     def _usage(self) -> Usage | None:
         """What the scheduler has used so far."""

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from kruntimes_core.lab.bench.live.made.clearing import remove_runs
 from kruntimes_core.lab.bench.live.made.site import Site
+from kruntimes_core.lab.bench.live.settings import Waits
 from kruntimes_core.model.errors import InputError
 
 ROLE = "probe"
-_NOBODY_SECONDS = 1.5
-_QUIET_SECONDS, _LONGEST_QUIET_SECONDS = 1.0, 30.0
 
 
-async def check_nobody_else(site: Site) -> None:
-    """Raises `InputError` if some scheduler of the cluster places a Run before the bench starts one."""
-    if await _is_placed(site, _NOBODY_SECONDS):
+async def check_nobody_else(site: Site, seconds: float) -> None:
+    """Raises `InputError` if some scheduler of the cluster places a Run before the bench starts one.
+
+    seconds: how long it may take to do so.
+    """
+    if await _is_placed(site, seconds):
         raise InputError(
             "a scheduler that the bench did not start places Runs on this server: stop it, or measure it with"
             " --no-scheduler or --scheduler-pid PID"
         )
 
 
-async def wait_until_ready(site: Site, seconds: float) -> None:
+async def wait_until_ready(site: Site, seconds: float, waits: Waits) -> None:
     """Wait until a Run is placed, and then until nothing more is written to those that wait.
 
     Raises `InputError` if it is not placed within `seconds`.
@@ -29,7 +31,7 @@ async def wait_until_ready(site: Site, seconds: float) -> None:
         raise InputError(
             f"nothing placed a Run within {seconds:g} s: does the scheduler run, and on this server?"
         )
-    await site.observer.quiet(_QUIET_SECONDS, _LONGEST_QUIET_SECONDS)
+    await site.observer.quiet(waits.quiet, waits.longest_quiet)
 
 
 async def _is_placed(site: Site, seconds: float) -> bool:

@@ -1,0 +1,221 @@
+"""Whole benches, small and on the embedded server: what comes out, what is refused, and what is left."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from embedded.place import EmbeddedPlace
+from kruntimes_core.cluster.clock import SystemClock
+from kruntimes_core.cluster.connection.connection import Connection
+from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.transport.protocol import Call, Response
+from kruntimes_core.lab.bench.live.api import Api
+from kruntimes_core.lab.bench.live.bench import measure
+from kruntimes_core.lab.bench.live.load import Load, Mode
+from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL
+from kruntimes_core.lab.bench.live.report.results import Results
+from kruntimes_core.lab.bench.live.scheduler.process import SchedulerEndedError
+from kruntimes_core.lab.bench.live.server import check_crds, check_loopback, is_loopback
+from kruntimes_core.lab.bench.live.settings import Settings, Waits
+from kruntimes_core.model.errors import InputError
+from realcluster.client import NAMESPACES, PODS, RUNS
+from tests.unit.lab.bench.live.conftest import bad_scheduler
+
+QUICK = Waits(nobody=0.0, quiet=0.05, longest_quiet=5.0, namespaces=0.0)
+Told = list[str]
+
+
+@pytest.fixture
+def settings(kubeconfig: str) -> Settings:
+    """A bench of a moment, of a scheduler without a fault."""
+    return Settings(
+        load=Load(mode=Mode.DRAIN, runs=12, pods=3),
+        command=bad_scheduler("nothing"),
+        kubeconfig=kubeconfig,
+        ceiling_patches=30,
+        in_flight=4,
+        waits=QUICK,
+    )
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Callable[..., Results]:
+    """Run a bench. told: takes what it says."""
+
+    def run(settings: Settings, told: Told | None = None) -> Results:
+        tell = (told if told is not None else []).append
+        return asyncio.run(measure(settings, tmp_path, tell, Log(io.StringIO(), SystemClock())))
+
+    return run
+
+
+def left(place: EmbeddedPlace) -> list[dict[str, Any]]:
+    """What any bench has left behind that is more than an empty namespace on its way out."""
+    client = place.client()
+    namespaces = client.list(NAMESPACES, labelSelector=BENCH_LABEL).body["items"]
+    living = [one for one in namespaces if "deletionTimestamp" not in one["metadata"]]
+    return [*living, *client.list(PODS).body["items"], *client.list(RUNS).body["items"]]
+
+
+def test_a_drain_is_measured_from_when_the_scheduler_could_begin(
+    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
+) -> None:
+    results = bench(replace(settings, repeat=2))
+    assert results.passed
+    assert not results.real
+    first, second = results.rounds
+    assert (first.placed, first.counted, second.placed) == (12, 11, 12)
+    assert first.rate is not None
+    assert first.share == first.rate / first.ceiling_rate
+    assert first.first_seconds is not None
+    # All Runs waited for the scheduler, so none waited less than the first.
+    assert min(waited for _, waited in first.placements) >= first.first_seconds * 0.99
+    assert (first.writes, first.events) == (1.0, 2.0)
+    assert [len(samples) for samples in results.ceiling] == [3, 3, 3]
+    assert list(first.ceiling) == [*results.ceiling[0], *results.ceiling[1]]
+    assert left(place) == []
+
+
+def test_a_burst_is_measured_from_when_its_runs_are_seen(
+    bench: Callable[..., Results], settings: Settings
+) -> None:
+    load = Load(mode=Mode.BURST, runs=12, pods=3, hopeless=0)
+    (round_,) = bench(replace(settings, load=load)).rounds
+    assert (round_.placed, round_.counted) == (12, 12)
+    assert round_.created_at[0] == 0.0
+    assert max(at for at, _ in round_.placements) == round_.seconds
+
+
+def test_an_open_load_runs_and_ends_as_runtimed_would_have_it(
+    bench: Callable[..., Results], settings: Settings
+) -> None:
+    load = Load(mode=Mode.OPEN, rate=40, seconds=0.5, pods=2, duration=(0.01, 0.02), heartbeat_seconds=0.1)
+    results = bench(replace(settings, load=load))
+    (round_,) = results.rounds
+    assert results.passed
+    assert round_.placed == round_.expected == len(load.arrivals(1)) > 5
+    # What Pods write is not the scheduler's.
+    assert round_.writes == 1.0
+    assert round_.events > 2.0
+
+
+@pytest.mark.parametrize("fault", ["overcommitted", "boundTwice", "podNotAlive", "emptyWrite", "runLost"])
+def test_a_scheduler_that_breaks_a_rule_is_found_out(
+    bench: Callable[..., Results], settings: Settings, fault: str
+) -> None:
+    results = bench(replace(settings, command=bad_scheduler(fault)))
+    assert not results.passed
+    assert results.broken[fault] > 0
+
+
+def test_runs_that_nobody_places_end_the_round(
+    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
+) -> None:
+    results = bench(replace(settings, command=bad_scheduler("idle"), patience_seconds=0.2))
+    (round_,) = results.rounds
+    assert not results.passed
+    assert (round_.placed, round_.expected, round_.rate, round_.latency) == (0, 12, None, None)
+    assert left(place) == []
+
+
+def test_a_scheduler_that_ends_is_told_by_its_last_lines(
+    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
+) -> None:
+    command = "sh -c 'echo first; echo bad flag >&2; exit 3'"
+    with pytest.raises(SchedulerEndedError, match="ended with 3 before it was told to") as ended:
+        bench(replace(settings, command=command))
+    assert ended.value.lines == ["first", "bad flag"]
+    assert left(place) == []
+
+
+def test_a_scheduler_that_cannot_be_started_is_named(
+    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
+) -> None:
+    with pytest.raises(InputError, match="cannot start /no/such: No such file"):
+        bench(replace(settings, command="/no/such"))
+    assert left(place) == []
+
+
+def test_a_cancelled_bench_cleans_up(settings: Settings, place: EmbeddedPlace, tmp_path: Path) -> None:
+    async def run() -> None:
+        work: asyncio.Task[Results]
+
+        def tell(line: str) -> None:
+            if line.startswith("round 1"):
+                work.cancel()
+
+        log = Log(io.StringIO(), SystemClock())
+        work = asyncio.create_task(measure(settings, tmp_path, tell, log))
+        await asyncio.wait([work])
+        assert work.cancelled()
+
+    asyncio.run(run())
+    assert left(place) == []
+
+
+def test_namespaces_that_nobody_ends_are_named(bench: Callable[..., Results], settings: Settings) -> None:
+    told: Told = []
+    bench(settings, told)
+    assert told[-1].startswith(
+        "nobody here ends the deletion of namespaces; these are empty: kruntimes-bench-"
+    )
+
+
+@pytest.mark.parametrize(
+    ("server", "refused"),
+    [
+        ("https://127.0.0.1:1", False),
+        ("https://[::1]:1", False),
+        ("https://localhost:1", False),
+        ("https://192.0.2.1:6443", True),
+        ("https://127.0.0.1.example.invalid", True),
+        ("https://0.0.0.0:1", True),
+    ],
+)
+def test_a_server_elsewhere_is_not_loaded(server: str, refused: bool) -> None:
+    connection = Connection(server=server, credentials=NoCredentials(), origin="context one of file")
+    assert is_loopback(connection) is not refused
+    if refused:
+        with pytest.raises(InputError, match="add --yes-load-this-cluster"):
+            check_loopback(connection)
+
+
+def test_a_proxy_leads_elsewhere() -> None:
+    connection = Connection(
+        server="https://127.0.0.1:1", credentials=NoCredentials(), proxy="http://192.0.2.1:3128"
+    )
+    assert not is_loopback(connection)
+
+
+class NoCredentials:
+    async def authorization(self) -> str | None:
+        return None
+
+    async def renew(self) -> None:
+        raise AssertionError("there is nothing to renew")
+
+
+class Answering:
+    """A transport on which every answer is the same."""
+
+    def __init__(self, response: Response) -> None:
+        self._response = response
+
+    async def request(self, call: Call) -> Response:
+        return self._response
+
+
+@pytest.mark.parametrize(
+    "response", [Response(404, b"404 page not found"), Response(200, b'{"resources":[{"name":"other"}]}')]
+)
+def test_a_server_without_the_crds_is_told_so(response: Response) -> None:
+    api = Api(Answering(response), 1)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"does not serve runs\.kruntimes\.io: install the CRDs"):
+        asyncio.run(check_crds(api))
