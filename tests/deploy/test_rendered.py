@@ -20,15 +20,17 @@ KUBERNETES = "1.37"
 OLDEST = "1.30"
 """Of the chart's `kubeVersion`."""
 NOT_KUBERNETES = {"ServiceMonitor"}
-RIGHTS = {
+READS = {
     (RUNS.title, "get"),
     (RUNS.title, "list"),
     (RUNS.title, "watch"),
-    ("runs/status.kruntimes.io", "patch"),
     (WORKSPACES.title, "list"),
     (WORKSPACES.title, "watch"),
     (PODS.title, "list"),
     (PODS.title, "watch"),
+}
+WRITES = {
+    ("runs/status.kruntimes.io", "patch"),
     ("events.events.k8s.io", "create"),
     ("events.events.k8s.io", "patch"),
 }
@@ -79,7 +81,9 @@ def test_names_are_unique_and_labels_are_on_everything(rendered: Rendered) -> No
 def test_the_command_understands_the_arguments(rendered: Rendered, values: dict[str, Any]) -> None:
     asked = options(rendered)
     durations_of(asked)
-    assert asked.leader_elect is values.get("leaderElection", {}).get("enabled", True)
+    dry = values.get("dryRun", False)
+    assert asked.dry_run is dry
+    assert asked.leader_elect is (values.get("leaderElection", {}).get("enabled", True) and not dry)
     assert asked.namespaces == tuple(values.get("namespaces", ()))
     assert asked.config == CONFIGURATION.partition("=")[2]
     ports = {port["name"]: port["containerPort"] for port in host(rendered)["ports"]}
@@ -108,7 +112,8 @@ def test_the_host_has_the_rights_that_it_uses_and_no_other(rendered: Rendered) -
     cluster_wide, roles = rendered.of("ClusterRole"), rendered.of("Role")
     placing = [role for role in (*cluster_wide, *roles) if not role["metadata"]["name"].endswith("-election")]
     assert placing
-    assert all(rights(role) == RIGHTS for role in placing)
+    needed = READS if options(rendered).dry_run else READS | WRITES
+    assert all(rights(role) == needed for role in placing)
 
 
 def test_the_lease_is_in_the_own_namespace_and_nobody_elses_is_touched(rendered: Rendered) -> None:
@@ -154,8 +159,10 @@ def test_an_account_and_rights_of_others_may_be_used() -> None:
 def test_two_decide_never_at_the_same_time() -> None:
     assert render().one("Deployment")["spec"]["replicas"] == 2
     assert "strategy" not in render().one("Deployment")["spec"]
-    alone = render({"replicas": 1, "leaderElection": {"enabled": False}})
-    assert alone.one("Deployment")["spec"]["strategy"] == {"type": "Recreate"}
+    for values in ({"replicas": 1, "leaderElection": {"enabled": False}}, {"dryRun": True}):
+        alone = render(values).one("Deployment")["spec"]
+        assert (alone["replicas"], alone["strategy"]) == (1, {"type": "Recreate"})
+    assert render({"replicas": 0, "dryRun": True}).one("Deployment")["spec"]["replicas"] == 0
 
 
 def test_replicas_spread_and_a_constraint_without_a_selector_means_them() -> None:
@@ -215,6 +222,7 @@ def test_the_notes_say_what_runs_where_and_how_to_ask_it(rendered: Rendered) -> 
     for verb in ("rollout status", "exec", "port-forward", "logs"):
         assert f"kubectl --namespace kruntimes-system {verb} deployment/{name}" in notes
     assert ("get lease" in notes) is options(rendered).leader_elect
+    assert ("/dry-run" in notes) is options(rendered).dry_run
     assert f":{host(rendered)['ports'][1]['containerPort']}/readyz" in notes
 
 

@@ -54,3 +54,20 @@ def test_it_places_runs_where_it_may(works: Works, asked: dict[str, Any]) -> Non
 
 def test_it_does_so_in_its_image_as_another_user_and_writes_no_file(works: Works, image: Image) -> None:
     works({}, image.process(*image.entry_point))
+
+
+def test_a_dry_run_reads_with_rights_to_read_and_reports(site: Site, place: str, tmp_path: Path) -> None:
+    rendered, client = render({"dryRun": True}, release=place, namespace=place), site.cluster.client()
+    site.apply(rendered.objects)
+    with site.started(rendered, tmp_path) as scheduler, workload_in(client, TEAMS[0]) as work:
+        work.pod("py-0")
+        work.run("r-0")
+        scheduler.says("deciding")
+        scheduler.wait_until(lambda: "1 open" in scheduler.get("metrics", "/dry-run")[1])
+        assert scheduler.get("probes", "/readyz")[0] == 200
+        assert work.phases() == {"r-0": ""}
+        work.delete("r-0")
+        work.delete_pod("py-0")
+        assert scheduler.stop() == 0
+        assert not [line for line in scheduler.all_lines() if line.get("level") in ("warning", "error")]
+    assert client.get(LEASES, "kruntimes-scheduler.kruntimes.com", place).status == 404

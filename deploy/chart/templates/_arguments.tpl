@@ -1,9 +1,16 @@
+{{- /* "yes" if one of several replicas is chosen by a Lease; else nothing. */ -}}
+{{- define "kruntimes.elects" -}}
+{{- if and .Values.leaderElection.enabled (not .Values.dryRun) }}yes{{ end -}}
+{{- end -}}
+
 {{- /* What the values say, as the command line of the host. */ -}}
 {{- define "kruntimes.arguments" -}}
 - scheduler
 - --config=/etc/kruntimes/config.yaml
-- --leader-elect={{ .Values.leaderElection.enabled }}
-{{- if .Values.leaderElection.enabled }}
+{{- if .Values.dryRun }}
+- --dry-run
+{{- else if include "kruntimes.elects" . }}
+- --leader-elect
 - --leader-elect-lease-duration={{ .Values.leaderElection.leaseDuration }}
 - --leader-elect-renew-deadline={{ .Values.leaderElection.renewDeadline }}
 - --leader-elect-retry-period={{ .Values.leaderElection.retryPeriod }}

@@ -1,6 +1,6 @@
 {{- /* What the schema cannot say: values that do not go together. */ -}}
 {{- define "kruntimes.checks" -}}
-{{- if and (gt (int .Values.replicas) 1) (not .Values.leaderElection.enabled) }}
+{{- if and (gt (int .Values.replicas) 1) (not .Values.leaderElection.enabled) (not .Values.dryRun) }}
 {{- fail "replicas: more than one needs leaderElection.enabled, or each of them places every Run" }}
 {{- end }}
 {{- if and .Values.plugins.requirements .Values.plugins.volume }}

@@ -4,17 +4,19 @@
   resources: [runs]
   verbs: [get, list, watch]
 - apiGroups: [kruntimes.io]
-  resources: [runs/status]
-  verbs: [patch]
-- apiGroups: [kruntimes.io]
   resources: [persistentworkspaces]
   verbs: [list, watch]
 - apiGroups: [""]
   resources: [pods]
   verbs: [list, watch]
+{{- if not .Values.dryRun }}
+- apiGroups: [kruntimes.io]
+  resources: [runs/status]
+  verbs: [patch]
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
+{{- end }}
 {{- end -}}
 
 {{- define "kruntimes.subjects" -}}
