@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
-from realcluster.following import Following
+from realcluster.following import ExpiredError, Following
 
 Object = dict[str, Any]
 Query = Mapping[str, str | int]
@@ -130,11 +130,21 @@ class Client:
             connection.close()
 
     def follow(self, resource: Resource, namespace: str, version: str, seconds: int) -> Following:
-        """Watch from a version until the watch is closed, or `seconds` have passed."""
+        """Watch from a version until the watch is closed, or `seconds` have passed.
+
+        Raises `ExpiredError` for a version that is too old, and `ConnectionError` for any other refusal.
+        """
         query = {"watch": "true", "timeoutSeconds": seconds, "resourceVersion": version}
         connection = self.connection(seconds)
-        response = self.send(connection, "GET", f"{resource.path(namespace)}?{urlencode(query)}")
-        assert response.status == 200, response.read()
+        try:
+            response = self.send(connection, "GET", f"{resource.path(namespace)}?{urlencode(query)}")
+            if response.status == 410:
+                raise ExpiredError
+            if response.status != 200:
+                raise ConnectionError(response.read())
+        except BaseException:
+            connection.close()
+            raise
         return Following(connection, response)
 
     def request(

@@ -10,6 +10,10 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import Any
 
 
+class ExpiredError(Exception):
+    """The server cannot tell any more what happened since a version."""
+
+
 class Following:
     """An open watch: read by one thread, closed by any."""
 
@@ -19,11 +23,13 @@ class Following:
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The events, until the server or `close` ends it."""
-        # A socket that another thread shut down ends in one of several ways.
-        with suppress(OSError, ValueError, HTTPException):
-            while line := self._response.readline():
-                yield json.loads(line)
-        self._connection.close()
+        try:
+            # A socket that another thread shut down ends in one of several ways.
+            with suppress(OSError, ValueError, HTTPException):
+                while line := self._response.readline():
+                    yield json.loads(line)
+        finally:
+            self._connection.close()
 
     def close(self) -> None:
         """End it; whoever reads it sees its end."""

@@ -9,13 +9,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from realcluster.client import PODS, RUNS, Client, Object, Resource
-from realcluster.following import Following
+from realcluster.follower import Follower
 from realcluster.invariants import Event, Invariants
 
 Statuses = Mapping[str, Mapping[str, Any]]
 """The status of each Run, by name."""
-
-_WATCH_SECONDS = 600
 
 
 class Ledger:
@@ -33,9 +31,13 @@ class Ledger:
         self._statuses: dict[str, Mapping[str, Any]] = {}
         self._latest: dict[tuple[str, str], int] = {}
         self._changed = threading.Condition()
-        self._closed = False
-        self._watches: dict[str, Following] = {}
-        self._threads = [self._follow(resource) for resource in (RUNS, PODS)]
+        self._followers = [Follower(client, resource, namespace, self._take) for resource in (RUNS, PODS)]
+
+    @property
+    def now(self) -> Statuses:
+        """The statuses of the Runs that exist."""
+        with self._changed:
+            return dict(self._statuses)
 
     def wait(self, holds: Callable[[Statuses], bool], seconds: float = 30) -> Statuses:
         """The statuses of the Runs that exist, once something holds of them; fails after `seconds`."""
@@ -86,40 +88,8 @@ class Ledger:
 
     def close(self) -> None:
         """End the watches."""
-        with self._changed:
-            self._closed = True
-            for watch in self._watches.values():
-                watch.close()
-        for thread in self._threads:
-            thread.join(20)
-
-    def _follow(self, resource: Resource) -> threading.Thread:
-        listed = self._client.list(resource, self._namespace).body
-        for item in listed["items"]:
-            self._take(resource, {"type": "ADDED", "object": item})
-        version = listed["metadata"]["resourceVersion"]
-        self._open(resource, version)
-        thread = threading.Thread(target=self._read, args=(resource, version))
-        thread.start()
-        return thread
-
-    def _open(self, resource: Resource, version: str) -> bool:
-        """Watch from a version on; False when the ledger is closed."""
-        with self._changed:
-            if not self._closed:
-                self._watches[resource.plural] = self._client.follow(
-                    resource, self._namespace, version, _WATCH_SECONDS
-                )
-            return not self._closed
-
-    def _read(self, resource: Resource, version: str) -> None:
-        """Take events until the end. A server ends the watch of a reader that is slow: it is opened again."""
-        while True:
-            for event in self._watches[resource.plural]:
-                self._take(resource, event)
-                version = event["object"]["metadata"]["resourceVersion"]
-            if not self._open(resource, version):
-                return
+        for follower in self._followers:
+            follower.close()
 
     def _take(self, resource: Resource, told: Object) -> None:
         event = Event(resource.plural, told["type"], told["object"], time.monotonic())

@@ -6,19 +6,22 @@ It may be killed and started again, or stand still for a while, as servers in a 
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _GUARD = Path(__file__).with_name("guard.py")
 _PAUSE_SECONDS = 0.05
 _LOG_TAIL = 3_000
 _STOP_SECONDS = 10
+_FIRST_PORT, _LAST_PORT = 15_000, 32_000
+"""Below what Linux gives to outgoing connections (from 32768), above what services like to have."""
 
 
 class ServerError(Exception):
@@ -90,9 +93,15 @@ class ServerProcess:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of 127.0.0.1 that nobody listens on now, all different."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(sock.getsockname()[1]) for sock in sockets]
-    for sock in sockets:
-        sock.close()
-    return ports
+    """Ports of 127.0.0.1 that nobody listens on now, all different.
+
+    None of those that the kernel gives to outgoing connections: a server that is started again wants its
+    own port back, and a client that finds nobody at such a port can end up connected to itself.
+    """
+    found: set[int] = set()
+    while len(found) < count:
+        port = _FIRST_PORT + secrets.randbelow(_LAST_PORT - _FIRST_PORT)
+        with suppress(OSError):
+            socket.create_server(("127.0.0.1", port)).close()
+            found.add(port)
+    return sorted(found)

@@ -22,6 +22,15 @@ def now_text() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def run_object(
+    name: str, *, runtime: str = "py", labels: Mapping[str, str] | None = None, **spec: Any
+) -> Object:
+    """A Run that a server takes. spec: further fields of its spec."""
+    task = {"mode": {"task": {"entrypoint": "main"}}, "source": {"inline": "print('done')"}}
+    metadata = {"name": name, "labels": dict(labels or {})}
+    return {**_head(RUNS), "metadata": metadata, "spec": {"runtime": runtime, **task, **spec}}
+
+
 class Workload:
     """The objects of one namespace, and what its `ledger` saw of them. A Pod beats when it is told to."""
 
@@ -69,9 +78,7 @@ class Workload:
         self, name: str, *, runtime: str = "py", labels: Mapping[str, str] | None = None, **spec: Any
     ) -> Object:
         """A Run. spec: further fields of its spec."""
-        task = {"mode": {"task": {"entrypoint": "main"}}, "source": {"inline": "print('done')"}}
-        metadata = {"name": name, "labels": dict(labels or {})}
-        return self._create(RUNS, {"metadata": metadata, "spec": {"runtime": runtime, **task, **spec}})
+        return self._create(RUNS, run_object(name, runtime=runtime, labels=labels, **spec))
 
     def get(self, name: str) -> Object:
         """A Run as it stands."""
@@ -119,9 +126,7 @@ class Workload:
     # Inside
 
     def _create(self, resource: Resource, obj: Object) -> Object:
-        version = f"{resource.group}/{resource.version}".lstrip("/")
-        obj = {"apiVersion": version, "kind": _KINDS[resource], **obj}
-        answer = self.client.create(resource, obj, self.namespace)
+        answer = self.client.create(resource, {**_head(resource), **obj}, self.namespace)
         assert answer.status == 201, answer
         self._reach(resource, answer.body)
         return answer.body
@@ -135,6 +140,11 @@ class Workload:
         """Wait until the ledger knows what was written, so that no wait is met by what was before."""
         if resource in (RUNS, PODS):
             self.ledger.reach(resource, obj)
+
+
+def _head(resource: Resource) -> Object:
+    version = f"{resource.group}/{resource.version}".lstrip("/")
+    return {"apiVersion": version, "kind": _KINDS[resource]}
 
 
 @contextmanager
