@@ -20,6 +20,8 @@ from kruntimes_core.cluster.host.vitals import Vitals
 from kruntimes_core.cluster.host.watched import Watched
 from kruntimes_core.cluster.observing.log import Level
 from kruntimes_core.cluster.observing.metrics import Metrics
+from kruntimes_core.cluster.rights.missing import MissingRights
+from kruntimes_core.cluster.rights.transport import HeardTransport
 from kruntimes_core.cluster.transport.readonly import ReadOnlyTransport
 from kruntimes_core.cluster.watching.feed import feeds
 from kruntimes_core.cluster.watching.followers import Followers
@@ -64,8 +66,10 @@ def _without_writing(means: Means) -> Means:
 def _base(means: Means) -> Base:
     stirred = asyncio.Event()
     engine = Engine(means.profiles, means.settings, means.clock.now())
+    rights = means.rights or MissingRights(means.clock, means.log)
     return Base(
-        means=means,
+        means=replace(means, transport=HeardTransport(means.transport, rights)),
+        rights=rights,
         decoder=Decoder(),
         engine=engine,
         metrics=Metrics(engine.tally, means.profiles),

@@ -25,6 +25,12 @@ def show_host(parts: Parts) -> None:
     _show_placing(metrics, parts)
     _show_planner(metrics, means.planner, means.profiles)
     _show_watches(metrics, parts.reflectors, means.clock)
+    metrics.gauge(
+        "missing_rights",
+        "In how many namespaces the API server refuses a right; all of them together count as one.",
+        ("verb", "resource"),
+        parts.base.rights.samples,
+    )
 
 
 def _show_requests(metrics: Metrics, writer: Writer) -> None:

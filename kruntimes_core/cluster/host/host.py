@@ -94,6 +94,17 @@ class Host:
         """What keeps Runs from being placed, or from being placed by what is true now."""
         return [
             *self.parts.vitals.ready(),
+            self.parts.base.rights.check(),
             *self._means.leadership.checks(),
+            *self._dry(),
             Check("shutdown", "the scheduler is stopping" if self.parts.duty.stopping else ""),
+        ]
+
+    def _dry(self) -> list[Check]:
+        comparison = self.parts.comparison
+        if comparison is None:
+            return []
+        report = comparison.report
+        return [
+            Check("dry-run", note=f"nothing is written; {report.agreed} agreed, {report.differed} differ")
         ]

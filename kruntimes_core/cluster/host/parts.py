@@ -14,6 +14,7 @@ from kruntimes_core.cluster.host.pump import Pump
 from kruntimes_core.cluster.host.vitals import Vitals
 from kruntimes_core.cluster.host.watched import Watched
 from kruntimes_core.cluster.observing.metrics import Metrics
+from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.watching.followers import Followers
 from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.cluster.writing.protocol import Writer
@@ -26,6 +27,8 @@ class Base:
     """What all other parts are made with."""
 
     means: Means
+    rights: MissingRights
+    """Hears what is answered to them."""
     decoder: Decoder
     engine: Engine
     metrics: Metrics

@@ -7,7 +7,8 @@ import io
 from collections.abc import AsyncGenerator, Mapping
 
 import pytest
-from memoryapi.server import status
+from memoryapi.server import status, target
+from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.observing.log import Log
@@ -17,6 +18,7 @@ from kruntimes_core.cluster.rights.needed import NEEDED, Right, right_of
 from kruntimes_core.cluster.rights.transport import HeardTransport
 from kruntimes_core.cluster.transport.protocol import Call, Response, StreamRefusedError
 from kruntimes_core.engine.instant import SECOND, Now
+from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
 
 STATUS = Call(method="PATCH", path=RUNS.path("team-a", "r1", "status"), timeout_seconds=4)
@@ -174,3 +176,31 @@ def test_requests_and_streams_are_heard_and_passed_on(rights: MissingRights) -> 
     below.answer = Response(200)
     assert asyncio.run(opened()) == [b""]
     assert missing(rights) == {("list", "pods"): 1}
+
+
+@pytest.mark.parametrize("verb", ["get", "patch"])
+def test_a_host_that_may_not_write_or_read_a_run_is_not_ready_and_mends_itself(
+    profiles: Profiles, verb: str
+) -> None:
+    async def scene(site: Site) -> None:
+        lost = status(504, "Timeout")
+
+        async def refuses(call: Call) -> Response | None:
+            if target(call).verb == "patch" and verb == "get":
+                return lost
+            return denied(right_of(call)[0]) if target(call).verb == verb else None
+
+        site.pod("py-0")
+        site.run("r1")
+        site.api.faults.append(refuses)
+        site.start()
+        await site.passes(3)
+        right = "get runs.kruntimes.io" if verb == "get" else "patch runs/status.kruntimes.io"
+        assert site.why_not_ready() == [f"cannot {right} in team-a: forbidden: grant the verb"]
+        assert 'missing_rights{resource="' in site.host.metrics.exposition().decode()
+        site.api.faults.clear()
+        await site.passes(20)
+        assert site.pod_of("r1") == "py-0"
+        assert site.why_not_ready() == []
+
+    play(profiles, scene)
