@@ -71,6 +71,12 @@ def test_helm_installs_upgrades_and_removes_it(site: Site, place: str) -> None:
     release.upgrade({"config": {"sweepIntervalSeconds": 20}, "namespaces": [place]})
     assert mark() != before
     assert client.get(CLUSTER_ROLES, name).status == 404
+    # Without any value, Helm keeps those of before.
+    for values in ({"dryRun": True}, {"dryRun": False}):
+        release.upgrade(values)
+        said = render(values).one("Deployment")["spec"]
+        there = client.get(DEPLOYMENTS, name, place).body["spec"]
+        assert (there["strategy"], there["replicas"]) == (said["strategy"], said["replicas"])
     release.uninstall()
     assert client.get(DEPLOYMENTS, name, place).status == 404
     assert client.get(CRDS, "runs.kruntimes.io").status == 200

@@ -158,7 +158,7 @@ def test_an_account_and_rights_of_others_may_be_used() -> None:
 
 def test_two_decide_never_at_the_same_time() -> None:
     assert render().one("Deployment")["spec"]["replicas"] == 2
-    assert "strategy" not in render().one("Deployment")["spec"]
+    assert render().one("Deployment")["spec"]["strategy"]["type"] == "RollingUpdate"
     for values in ({"replicas": 1, "leaderElection": {"enabled": False}}, {"dryRun": True}):
         alone = render(values).one("Deployment")["spec"]
         assert (alone["replicas"], alone["strategy"]) == (1, {"type": "Recreate"})
