@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from kruntimes_core.engine.binding.requests import Refused
 from kruntimes_core.testing import affinity_object, condition_object, term_object
 from kruntimes_core.testing.builders import NOW
-from kruntimes_core.testing.harness import Host, refuse
+from kruntimes_core.testing.harness import Host, hold_request, refuse
 
 
 def near(app: str) -> dict[str, Any]:
@@ -69,3 +70,18 @@ def test_a_run_that_is_being_deleted_is_left_alone(host: Host) -> None:
     host.run("r3", metadata=deleting, requests={"gpu": "0.5"})
     host.advance(60)
     assert not host.requests
+
+
+@pytest.mark.parametrize("status", [403, 409, 429])
+def test_a_run_that_somebody_else_ended_while_its_own_end_was_under_way_is_left_alone(
+    host: Host, status: int
+) -> None:
+    host.disturb("r", hold_request)
+    host.run("r", spec={"cancelRequested": True})
+    host.settle()
+    host.change("r", status={"phase": "Failed", "message": "by somebody else"})
+    host.settle()
+    host.release("r", Refused(status))
+    host.advance(600)
+    assert (host.status("r")["phase"], host.status("r")["message"]) == ("Failed", "by somebody else")
+    assert len(host.requests) == 1

@@ -108,6 +108,8 @@ class Binder:
         self._core.outbox.read(entry)
 
     def _terminal_failed(self, entry: RunEntry, write: Write, answer: Refused | InDoubt) -> None:
+        if entry.stage is not Stage.ENDING:
+            return  # somebody else placed or ended it meanwhile
         if isinstance(answer, InDoubt):
             entry.refused_in = write.guard  # sent again with backoff, if it has not landed
             self._await_newer(entry, write.guard)
