@@ -69,6 +69,8 @@ def leaves(command: click.Command, path: str) -> Iterator[tuple[str, click.Comma
     if not isinstance(command, click.Group):
         yield path, command
         return
+    if getattr(command, "works_alone", False):
+        yield path, command
     for name in command.list_commands(click.Context(command)):
         below = command.get_command(click.Context(command), name)
         assert below is not None
