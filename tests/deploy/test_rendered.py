@@ -11,8 +11,6 @@ from deployment.chart import Object, Rendered, render
 from kruntimes_core.cli.scheduler.command import scheduler
 from kruntimes_core.cli.scheduler.electing import durations_of
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
-from kruntimes_core.cluster.leading.leases import LEASE, LEASES, VERBS
-from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES
 from kruntimes_core.framework.configuration import build_profiles, load_configuration
 from kruntimes_core.framework.loading import Catalog
 
@@ -20,20 +18,6 @@ KUBERNETES = "1.37"
 OLDEST = "1.30"
 """Of the chart's `kubeVersion`."""
 NOT_KUBERNETES = {"ServiceMonitor"}
-READS = {
-    (RUNS.title, "get"),
-    (RUNS.title, "list"),
-    (RUNS.title, "watch"),
-    (WORKSPACES.title, "list"),
-    (WORKSPACES.title, "watch"),
-    (PODS.title, "list"),
-    (PODS.title, "watch"),
-}
-WRITES = {
-    ("runs/status.kruntimes.io", "patch"),
-    ("events.events.k8s.io", "create"),
-    ("events.events.k8s.io", "patch"),
-}
 CONFIGURATION = "--config=/etc/kruntimes/config.yaml"
 
 
@@ -47,16 +31,6 @@ def options(rendered: Rendered) -> SchedulerOptions:
     command, *arguments = host(rendered)["args"]
     assert command == "scheduler"
     return SchedulerOptions(**scheduler.make_context("scheduler", list(arguments)).params)
-
-
-def rights(role: Object) -> set[tuple[str, str]]:
-    return {
-        (f"{resource}.{group}" if group else resource, verb)
-        for rule in role["rules"]
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
-    }
 
 
 def test_every_object_is_as_kubernetes_describes_it(rendered: Rendered) -> None:
@@ -106,54 +80,6 @@ def test_another_configuration_makes_other_pods_and_the_same_one_does_not() -> N
     assert mark({"config": {"sweepIntervalSeconds": 31}}) != mark({})
     assert mark({"plugins": {"requirements": "a==1"}}) != mark({})
     assert mark({"service": {"annotations": {"a": "b"}}}) == mark({})
-
-
-def test_the_host_has_the_rights_that_it_uses_and_no_other(rendered: Rendered) -> None:
-    cluster_wide, roles = rendered.of("ClusterRole"), rendered.of("Role")
-    placing = [role for role in (*cluster_wide, *roles) if not role["metadata"]["name"].endswith("-election")]
-    assert placing
-    needed = READS if options(rendered).dry_run else READS | WRITES
-    assert all(rights(role) == needed for role in placing)
-
-
-def test_the_lease_is_in_the_own_namespace_and_nobody_elses_is_touched(rendered: Rendered) -> None:
-    election = [role for role in rendered.of("Role") if role["metadata"]["name"].endswith("-election")]
-    assert len(election) == options(rendered).leader_elect
-    for role in election:
-        assert role["metadata"]["namespace"] == "kruntimes-system"
-        assert rights(role) == {(LEASES.title, verb) for verb in VERBS}
-        named = [rule for rule in role["rules"] if rule.get("resourceNames") == [LEASE]]
-        assert [rule["verbs"] for rule in role["rules"] if rule not in named] == [["create"]]
-
-
-def test_rights_end_at_the_namespaces_that_are_named() -> None:
-    rendered = render({"namespaces": ["team-a", "team-b"]})
-    assert rendered.of("ClusterRole") == rendered.of("ClusterRoleBinding") == []
-    places = [one["metadata"]["namespace"] for one in rendered.of("RoleBinding")]
-    assert sorted(places) == ["kruntimes-system", "team-a", "team-b"]
-
-
-def test_every_binding_leads_to_a_role_and_to_the_account_of_the_pods(rendered: Rendered) -> None:
-    roles = {
-        (role["kind"], role["metadata"].get("namespace"), role["metadata"]["name"])
-        for role in (*rendered.of("ClusterRole"), *rendered.of("Role"))
-    }
-    account = rendered.one("ServiceAccount")["metadata"]
-    bindings = [*rendered.of("ClusterRoleBinding"), *rendered.of("RoleBinding")]
-    for binding in bindings:
-        reference, place = binding["roleRef"], binding["metadata"].get("namespace")
-        roles.remove((reference["kind"], place, reference["name"]))
-        (subject,) = binding["subjects"]
-        assert (subject["name"], subject["namespace"]) == (account["name"], account["namespace"])
-    assert not roles
-    assert rendered.pod["spec"]["serviceAccountName"] == account["name"]
-
-
-def test_an_account_and_rights_of_others_may_be_used() -> None:
-    rendered = render({"serviceAccount": {"create": False, "name": "theirs"}, "rbac": {"create": False}})
-    made = {one["kind"] for one in rendered.objects}
-    assert not made & {"ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"}
-    assert rendered.pod["spec"]["serviceAccountName"] == "theirs"
 
 
 def test_two_decide_never_at_the_same_time() -> None:
