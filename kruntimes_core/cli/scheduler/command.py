@@ -80,6 +80,20 @@ def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     help="Where /healthz, /livez and /readyz are served; 0 switches them off."
     " May be the address of the metrics.",
 )
+@click.option(
+    "--dry-run",
+    type=GoBoolean(),
+    is_flag=False,
+    flag_value="true",
+    default=False,
+    help="Write nothing and take no Lease; compare with what the running scheduler does. Default: false.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["table", "json"]),
+    help="Form of the report of a dry run, at its end. Default: table.",
+)
 @CONFIG
 @click.option(
     "--kubeconfig",
@@ -120,6 +134,8 @@ def scheduler(**options: object) -> Exit:
     Exit codes: 0 stopped as asked, 2 it cannot start.
     """
     asked = SchedulerOptions(**options)  # type: ignore[arg-type]
+    if asked.output is not None and not asked.dry_run:
+        raise click.UsageError("-o is the form of a dry run's report: give --dry-run too")
     from kruntimes_core.cli.scheduler.serve import serve
 
     return serve(asked)

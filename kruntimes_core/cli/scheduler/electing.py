@@ -37,11 +37,13 @@ def durations_of(options: SchedulerOptions) -> Durations:
 async def election(
     options: SchedulerOptions, connection: Connection, clock: Clock, log: Log, term: Term
 ) -> AsyncIterator[Elector | None]:
-    """The elector, on connections of its own; None where none was asked for.
+    """The elector, on connections of its own; None where none was asked for, and in a dry run.
 
     term: the gate of all writes to the cluster. Raises `InputError` without a namespace for the Lease.
     """
-    if not options.leader_elect:
+    if not options.leader_elect or options.dry_run:
+        if options.leader_elect:
+            log.info("a dry run takes no lease, whatever --leader-elect says")
         yield None
         return
     namespace = lease_namespace(options.lease_namespace, os.environ, connection.namespace)

@@ -24,3 +24,6 @@ class SchedulerOptions:
     """Empty: all namespaces."""
     verbosity: int = 0
     log_format: str = "text"
+    dry_run: bool = False
+    output: str | None = None
+    """Form of a dry run's report: `table` or `json`; None for the usual one."""

@@ -11,15 +11,18 @@ from random import Random
 
 from kruntimes_core import __version__
 from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.scheduler.comparison import PATH, print_report, report_page
 from kruntimes_core.cli.scheduler.electing import durations_of, election
 from kruntimes_core.cli.scheduler.memory import rest_memory
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 from kruntimes_core.cli.signals import stop_on_signals
-from kruntimes_core.cluster.clock import SystemClock
+from kruntimes_core.cluster.clock import Clock, SystemClock
+from kruntimes_core.cluster.comparing.comparison import DryRun
 from kruntimes_core.cluster.connection.opening import connect, try_connection
 from kruntimes_core.cluster.host.host import Host
 from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
+from kruntimes_core.cluster.leading.elector import Elector
 from kruntimes_core.cluster.leading.gauges import show_election
 from kruntimes_core.cluster.leading.term import Term
 from kruntimes_core.cluster.observing.addresses import Address, parse_address
@@ -27,6 +30,7 @@ from kruntimes_core.cluster.observing.endpoints import Endpoints
 from kruntimes_core.cluster.observing.log import Format, Log
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
 from kruntimes_core.cluster.transport.http import HttpTransport
+from kruntimes_core.cluster.transport.protocol import Gate
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, configuration_from
 from kruntimes_core.framework.loading.catalog import Catalog
@@ -65,36 +69,68 @@ async def _serve(
             connection,
             user_agent=f"kruntimes-scheduler/{__version__}",
             connections=_IN_FLIGHT + streams + _SPARE_CONNECTIONS,
-            gate=term.lasts if elector is not None else None,
+            gate=_gate(options, elector, term),
         ) as transport,
     ):
         await try_connection(transport, connection, clock)
-        host = Host(
-            Means(
-                profiles=profiles,
-                settings=Settings.of(configuration),
-                transport=transport,
-                clock=clock,
-                random=Random(),  # noqa: S311 - for jitter
-                planner=WorkerPlanner(log),
-                leadership=elector or Always(),
-                log=log,
-                namespaces=options.namespaces or None,
-                in_flight=_IN_FLIGHT,
-            )
-        )
+        host = Host(_means(options, configuration, profiles, transport, clock, log, elector))
         if elector is not None:
             show_election(host.metrics, elector)
-        endpoints = Endpoints(alive=host.alive, ready=host.ready, metrics=host.metrics.exposition)
+        endpoints = _endpoints(host, clock)
         try:
             await endpoints.open(probes, metrics)
-            log.info("started", version=__version__, server=connection.server, origin=connection.origin)
+            log.info(
+                "started",
+                version=__version__,
+                server=connection.server,
+                origin=connection.origin,
+                dry_run=options.dry_run or None,
+            )
             for what, (name, port) in sorted(endpoints.listening.items()):
                 log.info("listening", endpoint=what, address=Address(name, port, what))
             await _run(host, log)
         finally:
             await endpoints.close()
         log.info("stopped")
+    if host.parts.comparison is not None:
+        print_report(host.parts.comparison, clock, options.output or "table")
+
+
+def _means(
+    options: SchedulerOptions,
+    configuration: Configuration,
+    profiles: Profiles,
+    transport: HttpTransport,
+    clock: Clock,
+    log: Log,
+    elector: Elector | None,
+) -> Means:
+    return Means(
+        profiles=profiles,
+        settings=Settings.of(configuration),
+        transport=transport,
+        clock=clock,
+        random=Random(),  # noqa: S311 - for jitter
+        planner=WorkerPlanner(log),
+        leadership=elector or Always(),
+        log=log,
+        namespaces=options.namespaces or None,
+        in_flight=_IN_FLIGHT,
+        dry_run=DryRun() if options.dry_run else None,
+    )
+
+
+def _gate(options: SchedulerOptions, elector: Elector | None, term: Term) -> Gate | None:
+    """What is asked before the body of a request leaves. A dry run sends none, whoever might want to."""
+    if options.dry_run:
+        return lambda: False
+    return term.lasts if elector is not None else None
+
+
+def _endpoints(host: Host, clock: Clock) -> Endpoints:
+    comparison = host.parts.comparison
+    pages = {PATH: report_page(comparison, clock)} if comparison is not None else {}
+    return Endpoints(alive=host.alive, ready=host.ready, metrics=host.metrics.exposition, pages=pages)
 
 
 def _stop(host: Host, log: Log, number: signal.Signals) -> None:

@@ -162,12 +162,14 @@ def _pump(base: Base, writer: Writer, comparison: Comparison | None) -> Pump:
 def _join(parts: Parts) -> None:
     """Let the parts hear of what happens, and be seen."""
     base, means = parts.base, parts.base.means
-    base.watched.listeners.append(parts.oversold.after)
     base.watched.on_change.append(parts.duty.changed)
     if means.log.speaks(Level.DEBUG):
         base.engine.journal.listeners.append(DecisionLines(means.log).decided)
     if parts.comparison is not None:
+        # What it holds is reserved beside what really runs: a Pod may well hold more than it has.
         _join_comparison(base, parts.comparison)
+    else:
+        base.watched.listeners.append(parts.oversold.after)
     show_host(parts)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from aiohttp import web
 
@@ -12,6 +12,8 @@ from kruntimes_core.cluster.observing.checks import Check, report
 from kruntimes_core.model.errors import InputError
 
 Checks = Callable[[], Sequence[Check]]
+Page = Callable[[Mapping[str, str]], tuple[str, str]]
+"""From a query to a text and its type."""
 Handler = Callable[[web.Request], Awaitable[web.Response]]
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -19,11 +21,19 @@ _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 class Endpoints:
     """Serves `/healthz`, `/livez` and `/readyz` on one address and `/metrics` on another, or on the same."""
 
-    def __init__(self, *, alive: Checks, ready: Checks, metrics: Callable[[], bytes]) -> None:
-        """alive, ready, metrics: asked for each request."""
+    def __init__(
+        self,
+        *,
+        alive: Checks,
+        ready: Checks,
+        metrics: Callable[[], bytes],
+        pages: Mapping[str, Page] | None = None,
+    ) -> None:
+        """alive, ready, metrics: asked for each request. pages: what else is served with them, by path."""
         self._alive = alive
         self._ready = ready
         self._metrics = metrics
+        self._pages = pages or {}
         self._runners: list[web.AppRunner] = []
         self.listening: dict[str, tuple[str, int]] = {}
         """Where each endpoint listens in fact: `probes` and `metrics` to host and port."""
@@ -49,6 +59,8 @@ class Endpoints:
             app.router.add_get("/readyz", self._answer(self._ready))
         if "metrics" in parts:
             app.router.add_get("/metrics", self._scrape)
+            for path, page in self._pages.items():
+                app.router.add_get(path, _shown(page))
         runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
         await runner.setup()
         self._runners.append(runner)
@@ -72,6 +84,14 @@ class Endpoints:
 
     async def _scrape(self, request: web.Request) -> web.Response:
         return web.Response(body=self._metrics(), headers={"Content-Type": _METRICS_TYPE})
+
+
+def _shown(page: Page) -> Handler:
+    async def answer(request: web.Request) -> web.Response:
+        text, content_type = page(request.query)
+        return web.Response(text=text, content_type=content_type)
+
+    return answer
 
 
 def _same(one: Address, other: Address) -> bool:

@@ -1,0 +1,243 @@
+"""Runs that only one of the two schedulers places, and which plugin keeps the other from it."""
+
+from __future__ import annotations
+
+from dryrun.site import PATIENCE_SECONDS, Beside, play
+from memoryapi.site import Site
+
+from kruntimes_core.cluster.comparing.kinds import Hint, Kind
+from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.framework.outcomes import Reject
+from kruntimes_core.testing.builders import NOW
+from kruntimes_core.testing.objects import time_text
+from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+
+
+def decisions(site: Site, run: str) -> int:
+    """How often something was decided for a Run."""
+    return site.log.count(f"decided run=team-a/{run} ")
+
+
+def test_it_placed_what_waits_here(profiles: Profiles) -> None:
+    async def scene(site: Site, other: Beside) -> None:
+        site.pod("py-0", runs=1)
+        site.run("first", pod="py-0")
+        site.run("r1")
+        site.start()
+        await site.passes(1)
+        other.binds("r1", "py-0")
+        found = await other.sees()
+        assert (found.kind, found.plugin) == (Kind.PLACED_WAITING, "RuntimePodAvailability")
+        assert (found.reason, found.ours, found.theirs) == ("InsufficientCapacity", "waiting", "py-0")
+        assert "plugin=RuntimePodAvailability reason=InsufficientCapacity" in site.log
+
+    play(profiles, scene)
+
+
+def test_it_placed_what_waits_here_on_a_pod_that_is_not_known(profiles: Profiles) -> None:
+    async def scene(site: Site, other: Beside) -> None:
+        site.run("r1")
+        site.start()
+        await site.passes(1)
+        site.api.lag_seconds["pods"] = 5
+        site.pod("py-0")
+        other.binds("r1", "py-0")
+        assert (await other.sees()).kind is Kind.POD_UNKNOWN
+
+    play(profiles, scene)
+
+
+def test_it_was_faster_to_use_a_room_that_came_free(profiles: Profiles) -> None:
+    async def scene(site: Site, other: Beside) -> None:
+        site.pod("py-0", runs=1)
+        site.run("first", pod="py-0")
+        site.run("r1")
+        site.start()
+        await site.passes(1)
+        site.end("first")
+        other.binds("r1", "py-0")
+        await site.passes(1)
+        assert other.counts() == (0, 0, {"before": 1})
+
+    play(profiles, scene)
+
+
+def test_a_reservation_that_is_refused_again_and_again() -> None:
+    refusing = fake_plugin(
+        "Quota", reasons=["Spent"], stateful=True, reserve=lambda pod: Reject("Spent", "none left")
+    )
+
+    async def scene(site: Site, other: Beside) -> None:
+        site.pod("py-0")
+        site.run("r1")
+        site.start()
+        await site.passes(1)
+        other.binds("r1", "py-0")
+        found = await other.sees()
+        assert (found.kind, found.plugin, found.reason) == (Kind.PLACED_WAITING, "Quota", "Spent")
+
+    play(profiles_of(refusing), scene)
+
+
+def test_it_placed_what_is_left_alone_here_after_a_plugin_failed() -> None:
+    def broken(pod: object) -> None:
+        raise RuntimeError("no")
+
+    async def scene(site: Site, other: Beside) -> None:
+        site.pod("py-0")
+        site.run("r1")
+        site.start()
+        await site.passes(0.5)
+        other.binds("r1", "py-0")
+        found = await other.sees()
+        assert (found.kind, found.plugin, found.reason) == (Kind.PLACED_HELD_BACK, "Broken", "PluginError")
+        assert (found.detail, found.ours) == ("RuntimeError: no", "backoff")
+
+    play(profiles_of(fake_plugin("Broken", filter=broken)), scene)
+
+
+def test_it_placed_a_run_in_its_retry_delay(profiles: Profiles) -> None:
+    async def scene(site: Site, other: Beside) -> None:
+        site.pod("py-0")
+        stopped = {"type": "Running", "status": "False", "lastTransitionTime": time_text(NOW)}
+        site.run("r1", status={"attempt": 3, "conditions": [stopped]})
+        site.start()
+        await site.passes(0.5)
+        other.binds("r1", "py-0")
+        found = await other.sees()
+        assert (found.kind, found.reason) == (Kind.PLACED_HELD_BACK, "RetryDelay")
+
+    play(profiles, scene)
+
+
+def test_it_left_waiting_what_would_be_placed_here(profiles: Profiles) -> None:
+    async def scene(site: Site, other: Beside) -> None:
+        site.pod("py-0")
+        site.run("r1")
+        site.start()
+        await site.passes(1)
+        other.lets_wait("r1", "waiting for a\nmiracle")
+        await site.passes(PATIENCE_SECONDS - 3)
+        assert other.counts() == (0, 0, {})
+        await site.passes(3)
+        found = await other.sees()
+        assert (found.kind, found.ours, found.theirs) == (Kind.LEFT_WAITING, "py-0", "pending")
+        assert found.detail == "waiting for a\nmiracle"
+        assert r"waiting for a\nmiracle" in site.log
+
+    play(profiles, scene)
+
+
+def test_what_it_left_waiting_keeps_nobody_out_and_is_no_hot_loop(profiles: Profiles) -> None:
+    async def scene(site: Site, other: Beside) -> None:
+        site.pod("py-0", runs=1)
+        site.run("r1")
+        site.run("r2")
+        site.start()
+        await site.passes(PATIENCE_SECONDS + 2)
+        assert [one.run.name for one in other.differences] == ["r1"]
+        # Its room is free again: the next one would get it.
+        assert "pod=py-0" in site.log.rpartition("decided run=team-a/r2 ")[2].partition("\n")[0]
+        before = decisions(site, "r1") + decisions(site, "r2")
+        await site.passes(600)
+        # Each hold and each pause after it lasts for half a minute at least.
+        assert decisions(site, "r1") + decisions(site, "r2") - before < 2 * 600 / PATIENCE_SECONDS
+        # Each is told once.
+        assert sorted(one.run.name for one in other.differences) == ["r1", "r2"]
+
+    play(profiles, scene)
+
+
+def test_what_it_places_later_after_all_is_not_compared(profiles: Profiles) -> None:
+    async def scene(site: Site, other: Beside) -> None:
+        site.pod("py-0")
+        site.run("r1")
+        site.start()
+        await site.passes(PATIENCE_SECONDS + 2)
+        other.binds("r1", "py-0")
+        await site.passes(1)
+        assert other.counts() == (0, 1, {"late": 1})
+        # The next attempt is a new question.
+        site.change("r1", status={"phase": "Pending", "assignedPod": None, "assignedPodUID": None})
+        await site.passes(1)
+        other.binds("r1", "py-0")
+        await site.passes(1)
+        assert other.counts() == (1, 1, {"late": 1})
+
+    play(profiles, scene)
+
+
+def test_a_hint_that_it_may_be_left_for_an_earlier_difference(profiles: Profiles) -> None:
+    async def scene(site: Site, other: Beside) -> None:
+        for name in ("py-0", "py-1"):
+            site.pod(name)
+        site.run("r1")
+        site.run("r2")
+        site.start()
+        await site.passes(1)
+        other.binds("r1", "py-1")
+        await site.passes(PATIENCE_SECONDS + 2)
+        assert (await other.sees(only="r2")).hints == (Hint.FOLLOWS,)
+
+    play(profiles, scene)
+
+
+def test_a_run_that_changes_meanwhile_is_decided_anew(profiles: Profiles) -> None:
+    async def scene(site: Site, other: Beside) -> None:
+        site.pod("py-0")
+        site.run("r1")
+        site.start()
+        await site.passes(PATIENCE_SECONDS / 2)
+        site.change("r1", metadata={"labels": {"app": "b"}})
+        await site.passes(PATIENCE_SECONDS - 3)
+        assert other.counts() == (0, 0, {"changed": 1})
+        other.binds("r1", "py-0")
+        await site.passes(1)
+        assert other.counts() == (1, 0, {"changed": 1})
+
+    play(profiles, scene)
+
+
+def test_a_run_that_is_deleted_meanwhile(profiles: Profiles) -> None:
+    async def scene(site: Site, other: Beside) -> None:
+        site.pod("py-0", runs=1)
+        site.run("r1")
+        site.start()
+        await site.passes(1)
+        site.delete("r1")
+        site.run("r2")
+        await site.passes(1)
+        assert other.counts() == (0, 0, {"gone": 1})
+        other.binds("r2", "py-0")
+        await site.passes(1)
+        assert other.counts() == (1, 0, {"gone": 1})
+
+    play(profiles, scene)
+
+
+def test_a_run_that_is_replaced_meanwhile(profiles: Profiles) -> None:
+    async def scene(site: Site, other: Beside) -> None:
+        site.pod("py-0", runs=1)
+        site.run("r1", uid="old")
+        site.start()
+        await site.passes(1)
+        site.run("r1", uid="new")
+        await site.passes(1)
+        other.binds("r1", "py-0")
+        await site.passes(1)
+        assert other.counts() == (1, 0, {"gone": 1})
+
+    play(profiles, scene)
+
+
+def test_what_was_held_at_a_stop(profiles: Profiles) -> None:
+    async def scene(site: Site, other: Beside) -> None:
+        site.pod("py-0")
+        site.run("r1")
+        site.start()
+        await site.passes(1)
+        await site.end_host()
+        assert other.counts() == (0, 0, {"stopped": 1})
+        assert other.comparison.held == 0
+
+    play(profiles, scene)
