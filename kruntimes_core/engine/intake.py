@@ -107,7 +107,8 @@ class Intake:
                 # Seen before its answer, or instead of it: a lost answer must not be a lost count.
                 core.tally.syncs[Result.SCHEDULED] += 1
             core.reservations.end(entry, bound=ours)
-        core.reservations.claim(entry)
+        else:
+            core.reservations.claim(entry)
 
     def _idle(self, entry: RunEntry, source: WakeSource) -> None:
         """The Run has ended, or is in a phase that this version does not know, without a Pod."""

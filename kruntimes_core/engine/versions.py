@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
-_INTEGER = re.compile(r"[1-9][0-9]{0,39}", re.ASCII)
+_LONGEST = 40
+"""More digits than any store counts to; reading a number of thousands of them takes long."""
 
 
 def number(version: str) -> int | None:
     """The version as a number, or None if it is not one."""
-    return int(version) if _INTEGER.fullmatch(version) else None
+    plain = version.isascii() and version.isdigit() and version[0] != "0" and len(version) <= _LONGEST
+    return int(version) if plain else None
 
 
 def older(version: str, than: str) -> bool:

@@ -16,6 +16,13 @@ from kruntimes_core.model.workspace import Workspace
 D = TypeVar("D")
 
 
+class Mark(NamedTuple):
+    """A place in the log of one line of `Pods`."""
+
+    log: list[str]
+    length: int
+
+
 class Pods(Mapping[str, RuntimePod]):
     """The Pods of one Runtime in one namespace by name, and which of them changed lately.
 
@@ -24,12 +31,12 @@ class Pods(Mapping[str, RuntimePod]):
     from `changed_since` what to look at, without a look at the rest.
     """
 
-    __slots__ = ("_by_name", "_length", "_log")
+    __slots__ = ("_by_name", "mark")
 
     def __init__(self, pods: Mapping[str, RuntimePod] | None = None) -> None:
         self._by_name: Map[str, RuntimePod] = Map(pods or {})
-        self._log: list[str] = []
-        self._length = 0
+        self.mark = Mark([], 0)
+        """Where this picture stands in the log of changes."""
 
     def replacing(self, name: str, pod: RuntimePod | None) -> Pods:
         """These Pods with `pod` in the place of `name`, or without it when None."""
@@ -38,22 +45,19 @@ class Pods(Mapping[str, RuntimePod]):
             changed._by_name = self._by_name.set(name, pod)
         else:
             changed._by_name = self._by_name.delete(name)
-        fork = self._length != len(self._log) or self._length > 4 * len(self._by_name) + 64
-        changed._log = [] if fork else self._log
-        changed._log.append(name)
-        changed._length = len(changed._log)
+        log, length = self.mark
+        if length != len(log) or length > 4 * len(self._by_name) + 64:
+            log, length = [], 0  # a fork, or a log that has grown long
+        log.append(name)
+        changed.mark = Mark(log, length + 1)
         return changed
-
-    @property
-    def mark(self) -> Mark:
-        """Where this picture stands in the log of changes."""
-        return Mark(self._log, self._length)
 
     def changed_since(self, mark: Mark) -> list[str] | None:
         """The names that changed after `mark`; None when that cannot be told any more."""
-        if mark.log is not self._log or mark.length > self._length:
+        log, length = self.mark
+        if mark.log is not log or mark.length > length:
             return None
-        return self._log[mark.length : self._length]
+        return log[mark.length : length]
 
     @overload
     def get(self, name: str, default: None = None, /) -> RuntimePod | None: ...
@@ -76,13 +80,6 @@ class Pods(Mapping[str, RuntimePod]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
-
-
-class Mark(NamedTuple):
-    """A place in the log of one line of `Pods`."""
-
-    log: list[str]
-    length: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

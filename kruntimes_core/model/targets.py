@@ -14,8 +14,60 @@ from kruntimes_core.model.selectors import LabelSelector, LabelSet
 
 # How many selectors one multiset counts for. More than that, and counting starts anew.
 _COUNTED_SELECTORS = 512
-# With so many label sets or fewer, as on a Pod, they are looked at faster than counts can follow changes.
+# So few label sets, as a Pod has, are looked at faster than counts can follow the changes.
 _FEW_SETS = 8
+
+
+class _Asked:
+    """Which selectors were asked for along one line of multisets, and which label sets match them.
+
+    So a change looks at the selectors that match it, however many others are asked for.
+    """
+
+    __slots__ = ("_matching", "selectors")
+
+    def __init__(self) -> None:
+        self.selectors: dict[LabelSelector, None] = {}
+        """In order, and only growing; a worker may add one while the engine makes the next multiset."""
+        self._matching: dict[LabelSet, tuple[int, list[LabelSelector]]] = {}
+
+    def matching(self, labels: LabelSet) -> list[LabelSelector]:
+        """Those that `labels` satisfy."""
+        looked_at, found = self._matching.get(labels, (0, []))
+        if looked_at < len(self.selectors):
+            later = list(self.selectors)[looked_at:]
+            found = found + [selector for selector in later if labels.satisfies(selector)]
+            self._matching[labels] = (looked_at + len(later), found)
+        return found
+
+    def forget(self, labels: LabelSet) -> None:
+        """No target has these labels any more."""
+        self._matching.pop(labels, None)
+
+
+class _Counts(dict[LabelSelector, int]):
+    """How many targets match a selector, for those that were asked for."""
+
+    __slots__ = ("asked",)
+
+    def __init__(self, asked: _Asked, counts: Mapping[LabelSelector, int] | None = None) -> None:
+        super().__init__(counts or ())
+        self.asked = asked
+
+    def remember(self, selector: LabelSelector, number: int) -> None:
+        """Note a number. First that it was asked for: whoever copies this meanwhile must know of it."""
+        self.asked.selectors[selector] = None
+        self[selector] = number
+
+    def after(self, labels: LabelSet, difference: int) -> _Counts:
+        """The numbers with more or fewer targets that carry `labels`."""
+        if len(self.asked.selectors) > 2 * _COUNTED_SELECTORS:
+            return _Counts(_Asked())
+        counts = _Counts(self.asked, self)
+        for selector in self.asked.matching(labels):
+            if selector in counts:
+                counts[selector] += difference
+        return counts
 
 
 class Targets(Mapping[LabelSet, int]):
@@ -25,15 +77,15 @@ class Targets(Mapping[LabelSet, int]):
 
     def __init__(self, sets: Mapping[LabelSet, int] | None = None) -> None:
         self._sets: Map[LabelSet, int] = Map(sets or {})
-        self._counts: dict[LabelSelector, int] = {}
+        self._counts = _Counts(_Asked()) if len(self._sets) > _FEW_SETS else None
 
     def any(self, selector: LabelSelector) -> bool:
         """Whether at least one target's labels match `selector`."""
-        sets = self._sets
-        if len(sets) > _FEW_SETS:
-            counted = self._counts.get(selector)
+        counts = self._counts
+        if counts is not None:
+            counted = counts.get(selector)
             return (self.count(selector) if counted is None else counted) > 0
-        for labels in sets:
+        for labels in self._sets:
             answer = labels.answers.get(selector)
             if labels.satisfies(selector) if answer is None else answer:
                 return True
@@ -41,12 +93,14 @@ class Targets(Mapping[LabelSet, int]):
 
     def count(self, selector: LabelSelector) -> int:
         """How many targets have labels that match `selector`."""
-        counted = self._counts.get(selector)
+        counts = self._counts
+        counted = counts.get(selector) if counts is not None else None
         if counted is None:
             counted = sum(n for labels, n in self._sets.items() if labels.satisfies(selector))
-            if len(self._counts) >= _COUNTED_SELECTORS:
-                self._counts.clear()
-            self._counts[selector] = counted
+            if counts is not None:
+                if len(counts) >= _COUNTED_SELECTORS:
+                    counts = self._counts = _Counts(_Asked())
+                counts.remember(selector, counted)
         return counted
 
     def changed_by(self, labels: LabelSet, difference: int) -> Targets:
@@ -58,17 +112,13 @@ class Targets(Mapping[LabelSet, int]):
             raise ValueError(f"a multiset of targets cannot hold {number} of {labels!r}")
         changed = Targets.__new__(type(self))
         changed._sets = self._sets.set(labels, number) if number else self._sets.delete(labels)
-        changed._counts = self._counts_after(labels, difference) if len(changed._sets) > _FEW_SETS else {}
+        changed._counts = self._counts_after(labels, difference) if len(changed._sets) > _FEW_SETS else None
+        if not number and changed._counts is not None:
+            changed._counts.asked.forget(labels)
         return changed
 
-    def _counts_after(self, labels: LabelSet, difference: int) -> dict[LabelSelector, int]:
-        counts = self._counts.copy()  # a worker may add one meanwhile
-        remembered = labels.answers.get
-        for selector in counts:
-            answer = remembered(selector)
-            if labels.satisfies(selector) if answer is None else answer:
-                counts[selector] += difference
-        return counts
+    def _counts_after(self, labels: LabelSet, difference: int) -> _Counts:
+        return self._counts.after(labels, difference) if self._counts is not None else _Counts(_Asked())
 
     def __getitem__(self, labels: LabelSet) -> int:
         return self._sets[labels]

@@ -78,11 +78,13 @@ class Sender:
     def still_wanted(self, entry: RunEntry, assumption: Assumption) -> bool:
         """Whether the Run and the Pod are as they were when the one was reserved on the other."""
         seen, pod = entry.observation, assumption.pod
+        alone = self._core.state.pods.without_load(pod.namespace, pod.name)
         return (
             entry.assumption is assumption
             and not (seen.cancel_requested or seen.deleting)
-            and seen.run == assumption.run
-            and self._core.state.pods.without_load(pod.namespace, pod.name) == assumption.alone
+            # Mostly it is the same object, which is quicker to see.
+            and (seen.run is assumption.run or seen.run == assumption.run)
+            and (alone is assumption.alone or alone == assumption.alone)
         )
 
     def _unwanted(self, entry: RunEntry, assumption: Assumption) -> None:

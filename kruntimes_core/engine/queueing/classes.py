@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 
 from kruntimes_core.engine.queueing.needs import Needs
 from kruntimes_core.engine.runs import Order, RunEntry, Stage
@@ -17,12 +16,8 @@ ClassKey = tuple[str, str, str, Hashable]
 """(namespace, Runtime, profile, key of the states)."""
 
 
-@dataclass(order=True, slots=True)
-class _Member:
-    order: Order
-    arrival: int
-    entry: RunEntry = field(compare=False)
-    token: int = field(compare=False)
+_Member = tuple[Order, int, int, RunEntry]
+"""Order, arrival, token, and the Run: no two that differ are alike before the Run, which has no order."""
 
 
 class WaitingClass:
@@ -51,7 +46,7 @@ class WaitingClass:
         entry.waits_in = self
         entry.stage = Stage.WAITING
         self.size += 1
-        heapq.heappush(self._members, _Member(entry.order, entry.arrival, entry, entry.token))
+        heapq.heappush(self._members, (entry.order, entry.arrival, entry.token, entry))
 
     def remove(self, entry: RunEntry) -> None:
         """Take a Run out."""
@@ -61,14 +56,17 @@ class WaitingClass:
 
     def members(self) -> list[RunEntry]:
         """All Runs that wait here, in no particular order."""
-        return [m.entry for m in self._members if m.entry.waits_in is self and m.token == m.entry.token]
+        return [entry for _, _, token, entry in self._members if self._holds(entry, token)]
 
     def first(self) -> RunEntry | None:
         """The Run that is first in order."""
         members = self._members
         while members:
-            entry = members[0].entry
-            if entry.waits_in is self and members[0].token == entry.token:
+            _, _, token, entry = members[0]
+            if self._holds(entry, token):
                 return entry
             heapq.heappop(members)
         return None
+
+    def _holds(self, entry: RunEntry, token: int) -> bool:
+        return entry.waits_in is self and token == entry.token

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kruntimes_core.engine.runs import Order, RunEntry, Stage
@@ -14,12 +13,8 @@ if TYPE_CHECKING:
 _CLEANED_EVERY = 1024
 
 
-@dataclass(order=True, slots=True)
-class _Item:
-    order: Order
-    number: int
-    target: RunEntry | WaitingClass = field(compare=False)
-    token: int = field(compare=False)
+_Item = tuple[Order, int, "RunEntry | WaitingClass", int]
+"""Order, a number of its own (so that nothing behind it is compared), the target and its token."""
 
 
 class Queue:
@@ -46,16 +41,15 @@ class Queue:
     def pop(self) -> RunEntry | WaitingClass | None:
         """The Run or class that is next; None when nothing can be tried."""
         while self._heap:
-            item = heapq.heappop(self._heap)
-            target = item.target
-            if item.token != target.token:
+            order, _, target, token = heapq.heappop(self._heap)
+            if token != target.token:
                 continue
             if isinstance(target, RunEntry):
                 return target
             first = target.first()
             if first is None or target.busy or not target.awake:
                 continue
-            if first.order != item.order:
+            if first.order != order:
                 self.push_class(target)
                 continue
             return target
@@ -66,11 +60,11 @@ class Queue:
 
     def _push(self, order: Order, target: RunEntry | WaitingClass, token: int) -> None:
         self._number += 1
-        heapq.heappush(self._heap, _Item(order, self._number, target, token))
+        heapq.heappush(self._heap, (order, self._number, target, token))
         if self._number % _CLEANED_EVERY == 0:
             self._drop_void()
 
     def _drop_void(self) -> None:
         """Where nothing is popped, as in a standby, Runs that are gone must not stay for ever."""
-        self._heap = [item for item in self._heap if item.token == item.target.token]
+        self._heap = [item for item in self._heap if item[3] == item[2].token]
         heapq.heapify(self._heap)

@@ -37,7 +37,7 @@ class Claim:
         return (self.namespace, "name", self.pod_name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Load:
     """The sum of the claims on one place."""
 

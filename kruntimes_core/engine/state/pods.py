@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from kruntimes_core.engine.instant import Now
-from kruntimes_core.engine.state.claims import Claim, Claims
+from kruntimes_core.engine.state.claims import Claim, Claims, Load
 from kruntimes_core.engine.state.heartbeats import Heartbeat, LastHeard, heard
 from kruntimes_core.engine.state.pictures import Pictures
 from kruntimes_core.engine.versions import newer_than_list, older
@@ -106,8 +106,9 @@ class PodTable:
         name: str | None = claim.pod_name
         if claim.pod_uid is not None:
             name = self._names.get((claim.namespace, claim.pod_uid))
-        if name is not None:
-            self._recompose((claim.namespace, name))
+        known = self._pods.get((claim.namespace, name)) if name is not None else None
+        if known is not None:
+            self._publish(known, self._compose(known))
 
     def expire(self, now: Now) -> None:
         """Take note of heartbeats that ran out by `now`: no event tells of them."""
@@ -141,7 +142,7 @@ class PodTable:
     def _compose(self, known: _KnownPod) -> RuntimePod:
         pod = _available(known.observation.pod, known.stale)
         load = self._claims.load(pod.namespace, pod.name, pod.uid)
-        return replace(pod, usage=load.usage, targets=load.targets)
+        return carrying(pod, load)
 
     def _enter(self, key: PodKey, known: _KnownPod) -> None:
         pod = known.observation.pod
@@ -156,8 +157,11 @@ class PodTable:
             return
         value = self._compose(known)
         if value != known.value:
-            known.value = value
-            self._pictures.put_pod(value.namespace, value.runtime, value.name, value)
+            self._publish(known, value)
+
+    def _publish(self, known: _KnownPod, value: RuntimePod) -> None:
+        known.value = value
+        self._pictures.put_pod(value.namespace, value.runtime, value.name, value)
 
     def _forget(self, key: PodKey) -> None:
         known = self._pods.pop(key)
@@ -166,6 +170,23 @@ class PodTable:
         if self._names.get((pod.namespace, pod.uid)) == pod.name:
             del self._names[pod.namespace, pod.uid]
         self._pictures.put_pod(pod.namespace, pod.runtime, pod.name, None)
+
+
+def carrying(pod: RuntimePod, load: Load) -> RuntimePod:
+    """The Pod with this load. As `replace` does, at a third of the price: each placement makes one."""
+    return RuntimePod(
+        namespace=pod.namespace,
+        name=pod.name,
+        uid=pod.uid,
+        runtime=pod.runtime,
+        node=pod.node,
+        labels=pod.labels,
+        annotations=pod.annotations,
+        capacity=pod.capacity,
+        usage=load.usage,
+        targets=load.targets,
+        unavailable=pod.unavailable,
+    )
 
 
 def _available(pod: RuntimePod, stale: bool) -> RuntimePod:

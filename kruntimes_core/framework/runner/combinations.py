@@ -21,14 +21,21 @@ _LOOKED_AFTER = 256
 class Combination:
     """The columns of one Run's states on one Runtime's Pods."""
 
-    __slots__ = ("columns", "filters", "scores")
+    __slots__ = ("filters", "scores", "used")
 
     def __init__(self, filters: Sequence[Verdicts], scores: Sequence[RawScores]) -> None:
         self.filters = filters
         """One for each filter, in order."""
         self.scores = scores
         """One for each scorer, in order."""
-        self.columns: tuple[Column, ...] = (*filters, *scores)
+        self.used = 0
+        """When it was last used, in plans of its runner."""
+
+    def stamp(self) -> None:
+        """Let each column know when it was last used."""
+        columns: tuple[Column, ...] = (*self.filters, *self.scores)
+        for column in columns:
+            column.used = max(column.used, self.used)
 
 
 class Combinations:
@@ -43,31 +50,34 @@ class Combinations:
 
     def of(self, pool: Pool, prepared: Prepared, run: Run) -> Combination:
         """The columns for this Run."""
-        key = (pool, prepared.together)
-        found = self._known.get(key)
-        known = found is not None
+        self._plans += 1
+        found = self._known.get((pool, prepared.together))
         if found is None:
             found = self._combine(pool, prepared, run)
-            if self._shared:
-                self._known[key] = found
-        self._plans += 1
-        for column in found.columns:
-            column.used = self._plans
-        # Columns grow with their Runtimes, which no plan need notice at once.
-        if not known or self._plans % _LOOKED_AFTER == 0:
             self._thin_out()
+        elif self._plans % _LOOKED_AFTER == 0:
+            self._thin_out()  # columns grow with their Runtimes
+        found.used = self._plans
         return found
 
     def _combine(self, pool: Pool, prepared: Prepared, run: Run) -> Combination:
-        return Combination(
+        combination = Combination(
             tuple([columns.of(pool, prepared, run) for columns in self._filters]),
             tuple([columns.of(pool, prepared, run) for columns in self._scores]),
         )
+        combination.used = self._plans
+        combination.stamp()
+        if self._shared:
+            self._known[pool, prepared.together] = combination
+        return combination
 
     def _thin_out(self) -> None:
         stores: tuple[Columns[Any], ...] = (*self._filters, *self._scores)
         crowded = [columns for columns in stores if columns.crowded]
+        if not crowded and len(self._known) <= _KEPT_COMBINATIONS:
+            return
+        for combination in self._known.values():
+            combination.stamp()
+        self._known.clear()
         for columns in crowded:
             columns.thin_out()
-        if crowded or len(self._known) > _KEPT_COMBINATIONS:
-            self._known.clear()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from itertools import chain
 
-from kruntimes_core.framework.runner.bits import flags_of
+from kruntimes_core.framework.runner.bits import flags_of, lowest
 
 # With blocks of the root of the number of Pods, passing over blocks and looking into one cost alike.
 _LONGEST_BLOCK = 64
@@ -31,13 +31,15 @@ class _Block:
 class NameOrder:
     """The names of a Runtime's Pods in order, with the position of each."""
 
-    __slots__ = ("_all", "_blocks", "_firsts")
+    __slots__ = ("_all", "_ascending", "_blocks", "_firsts")
 
     def __init__(self) -> None:
         self._blocks: list[_Block] = []
         self._firsts: list[str] = []
         """The first name of each block."""
         self._all: list[int] | None = None
+        self._ascending = True
+        """Whether names and positions have one order, as they have until Pods come and go."""
 
     def add(self, name: str, position: int) -> None:
         """Add a Pod."""
@@ -45,7 +47,10 @@ class NameOrder:
         if not self._blocks:
             self._blocks.append(_Block([name], [position]))
             self._firsts.append(name)
+            self._ascending = True
             return
+        last = self._blocks[-1]
+        self._ascending = self._ascending and name > last.names[-1] and position > last.positions[-1]
         at = max(bisect_right(self._firsts, name) - 1, 0)
         block = self._blocks[at]
         place = bisect_left(block.names, name)
@@ -71,6 +76,8 @@ class NameOrder:
 
     def first(self, mask: int) -> int:
         """The position of the Pod in `mask`, which is not empty, with the smallest name."""
+        if self._ascending:
+            return lowest(mask)
         for block in self._blocks:
             common = block.mask & mask
             if common:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Set
 from kruntimes_core.framework.runner.bits import mask_of
 from kruntimes_core.framework.runner.names import NameOrder
 from kruntimes_core.model.pod import RuntimePod
-from kruntimes_core.model.snapshot import Mark, Pods
+from kruntimes_core.model.snapshot import Pods
 
 
 class Pool:
@@ -23,7 +23,6 @@ class Pool:
         "_free",
         "_last_asked",
         "_last_changed",
-        "_mark",
         "_names",
         "_positions",
         "pods",
@@ -45,7 +44,6 @@ class Pool:
         self._last_asked = (0, 0)
         self._last_changed: tuple[list[int], int] = ([], 0)
         self._followed: Pods | None = None
-        self._mark: Mark | None = None
 
     def __len__(self) -> int:
         return len(self._positions)
@@ -65,7 +63,6 @@ class Pool:
             elif self.pods[position] is not pod:
                 self._change(position, pod)
         self._followed = pods
-        self._mark = pods.mark
 
     def changed_after(self, turn: int) -> tuple[list[int], int]:
         """The positions whose Pod changed after `turn`, each once, by their last changes; and their set.
@@ -108,8 +105,10 @@ class Pool:
         return self._names.ordered(mask, len(self.pods))
 
     def _to_look_at(self, pods: Pods) -> Iterable[str]:
-        changed = pods.changed_since(self._mark) if self._mark is not None else None
-        return dict.fromkeys(changed) if changed is not None else sorted({*pods, *self._positions})
+        changed = pods.changed_since(self._followed.mark) if self._followed is not None else None
+        if changed is None:
+            return sorted({*pods, *self._positions})
+        return changed if len(changed) == 1 else dict.fromkeys(changed)
 
     def _add(self, name: str, pod: RuntimePod) -> None:
         if self._free:

@@ -7,7 +7,6 @@ guarded by a lock. When a call is abandoned, its `Runner` is thrown away with th
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import Any
 
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runner.combinations import Combinations
@@ -57,16 +56,21 @@ class Runner:
         left_out = pool.mask(excluded) if excluded else 0
         best = self._scoring.best(pool, columns.scores, sifted.feasible, left_out, prepared, run, snapshot)
         prepared.gather()
-        common: dict[str, Any] = {
-            "prepared": prepared,
-            "mark": snapshot.pods.mark,
-            "rejections": self._filtering.counted(sifted),
-            "verdicts": sifted.verdicts(pool) if self._keeps_verdicts else None,
-        }
+        rejections = self._filtering.counted(sifted)
+        verdicts = sifted.verdicts(pool) if self._keeps_verdicts else None
+        mark = snapshot.pods.mark
         if best is not None:
-            return Chosen(pod=pool.pod(best), **common)
-        headline = self._filtering.headline(sifted, run)
-        return Unschedulable(headline=headline, again_at=sifted.again_at(snapshot.now), **common)
+            return Chosen(
+                prepared=prepared, mark=mark, rejections=rejections, verdicts=verdicts, pod=pool.pod(best)
+            )
+        return Unschedulable(
+            prepared=prepared,
+            mark=mark,
+            rejections=rejections,
+            verdicts=verdicts,
+            headline=self._filtering.headline(sifted, run),
+            again_at=sifted.again_at(snapshot.now),
+        )
 
     def check(self, run: Run, snapshot: Snapshot, name: str) -> Chosen | None:
         """Ask prefilter and filter again for one Pod, before it is reserved.

@@ -109,25 +109,21 @@ class RawScores(Column):
     # The levels
 
     def _regroup(self, levels: dict[Any, _Level], changed: list[int]) -> None:
-        gone: dict[_Level, list[int]] = {}
-        come: dict[_Level, list[int]] = {}
         for position in changed:
             raw = self.answers[position]
             level = levels.get(raw)
             if level is None:
                 level = self._new_level(levels, raw)
             before = self._at[position]
-            if level is not before:
-                self._at[position] = level
-                come.setdefault(level, []).append(position)
-                if before is not None:
-                    gone.setdefault(before, []).append(position)
-        for level, positions in gone.items():
-            level.mask ^= mask_of(positions)
-            self._live -= not level.mask
-        for level, positions in come.items():
+            if level is before:
+                continue
+            bit = 1 << position
+            if before is not None:
+                before.mask ^= bit
+                self._live -= not before.mask
             self._live += not level.mask
-            level.mask |= mask_of(positions)
+            level.mask |= bit
+            self._at[position] = level
         if len(levels) > 2 * self._live + _VOID_LEVELS:
             self._levels = {raw: level for raw, level in levels.items() if level.mask}
             self._ordered = None

@@ -47,33 +47,47 @@ class Verdicts(Column):
     def learn(self, positions: Sequence[int], answers: Sequence[Reject | None]) -> None:
         """See `Column`."""
         known = self.answers
-        moves: dict[tuple[Any, Any], list[int]] = {}
+        moved: list[int] = []
+        was: Any = None
+        now: Reject | None = None
         for position, answer in zip(positions, answers, strict=True):
             before = known[position]
             if answer is before:
                 continue
             known[position] = answer
-            if answer is not None and answer.again_at is not None:
-                self.timed[position] = answer.again_at
-            elif self.timed:
-                self.timed.pop(position, None)
-            moves.setdefault((_kind(before), _kind(answer)), []).append(position)
-        for (before, after), moved in moves.items():
-            if before != after:
-                self._move(mask_of(moved), before, after)
+            # Pods are alike: those with the same answers before and after move together.
+            if answer is not now or before is not was:
+                self._move(moved, was, now)
+                moved, was, now = [], before, answer
+            moved.append(position)
+        self._move(moved, was, now)
 
-    def _move(self, mask: int, before: Any, after: Kind | None) -> None:
-        rejected = self._rejected
-        if before is None:
+    def _move(self, positions: Sequence[int], before: Any, after: Reject | None) -> None:
+        if not positions:
+            return
+        if self.timed or (after is not None and after.again_at is not None):
+            self._set_times(positions, after)
+        former, latter = _kind(before), _kind(after)
+        if former == latter:
+            return
+        mask = mask_of(positions)
+        if former is None:
             self.passed ^= mask
-        elif before is not _UNASKED:
-            rejected[before] ^= mask
-            if not rejected[before]:
-                del rejected[before]
-        if after is None:
+        elif former is not _UNASKED:
+            self._rejected[former] ^= mask
+            if not self._rejected[former]:
+                del self._rejected[former]
+        if latter is None:
             self.passed |= mask
         else:
-            rejected[after] = rejected.get(after, 0) | mask
+            self._rejected[latter] = self._rejected.get(latter, 0) | mask
+
+    def _set_times(self, positions: Sequence[int], answer: Reject | None) -> None:
+        for position in positions:
+            if answer is not None and answer.again_at is not None:
+                self.timed[position] = answer.again_at
+            else:
+                self.timed.pop(position, None)
 
 
 def _kind(answer: Any) -> Any:

@@ -7,6 +7,8 @@ from kruntimes_core.model.targets import Targets
 from kruntimes_core.testing import make_targets, matching
 
 SETS = [LabelSet(labels) for labels in ({}, {"app": "a"}, {"app": "a", "tier": "gold"}, {"app": ""})]
+# More label sets than a multiset looks at one by one: so that some histories cross the border.
+MANY = [*SETS, *[LabelSet({"app": "a", "n": str(n)}) for n in range(7)]]
 SELECTORS = [matching(app="a"), matching(app="a", tier="gold"), matching(app=""), matching(app="b")]
 
 
@@ -15,8 +17,8 @@ def counted(sets: dict[LabelSet, int], selector: LabelSelector) -> int:
 
 
 steps = st.lists(
-    st.tuples(st.sampled_from(SETS), st.integers(-2, 3), st.lists(st.sampled_from(SELECTORS), max_size=3)),
-    max_size=25,
+    st.tuples(st.sampled_from(MANY), st.integers(-2, 3), st.lists(st.sampled_from(SELECTORS), max_size=3)),
+    max_size=60,
 )
 
 
@@ -64,9 +66,10 @@ def test_a_count_that_was_asked_once_is_kept_without_another_scan(monkeypatch: p
 
 def test_selectors_that_came_later_are_counted_too() -> None:
     """Selectors of Runs that are long gone must not take the places of those that wait now."""
-    targets = make_targets([{"n": str(n)} for n in range(3)])
+    targets = make_targets([{"n": str(n)} for n in range(20)])
     for n in range(2_000):
-        assert targets.count(matching(n=str(n))) == (1 if n < 3 else 0)
+        assert targets.count(matching(n=str(n))) == (1 if n < 20 else 0)
+    assert targets._counts is not None
     assert matching(n="1999") in targets._counts
     assert len(targets._counts) <= 512
     assert targets.changed_by(LabelSet({"n": "1999"}), 1).count(matching(n="1999")) == 1
@@ -83,3 +86,44 @@ def test_the_last_target_takes_its_label_set_with_it() -> None:
     assert not targets.any(matching(app="a"))
     assert targets == Targets()
     assert targets != "nothing"
+
+
+def test_two_lines_of_changes_from_one_multiset_count_each_for_itself() -> None:
+    """They share what was asked for: a selector that both ask about counts a change once in each."""
+    base = make_targets([{"n": str(n)} for n in range(20)])
+    one, other = base.changed_by(LabelSet({"app": "a"}), 1), base.changed_by(LabelSet({"app": "a"}), 2)
+    for targets, number in ((one, 1), (other, 2)):
+        assert targets.count(matching(app="a")) == number
+    for targets, number in ((one, 2), (other, 3)):
+        assert targets.changed_by(LabelSet({"app": "a"}), 1).count(matching(app="a")) == number
+
+
+def test_label_sets_and_selectors_that_come_and_go_leave_nothing_behind() -> None:
+    targets = make_targets([{"n": str(n)} for n in range(20)])
+    for n in range(5_000):
+        labels = LabelSet({"app": str(n)})
+        targets = targets.changed_by(labels, 1)
+        assert targets.count(matching(app=str(n))) == 1
+        targets = targets.changed_by(labels, -1)
+    assert targets._counts is not None
+    asked = targets._counts.asked
+    assert len(asked.selectors) <= 1_025
+    assert len(asked._matching) <= 21
+
+
+def test_a_change_looks_at_the_selectors_that_match_it_and_not_at_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    targets = make_targets([{"n": str(n)} for n in range(300)])
+    for n in range(300):
+        targets.count(matching(n=str(n)))
+    targets = targets.changed_by(LabelSet({"n": "7"}), 1)
+    asked = []
+
+    def satisfies(_: LabelSet, selector: LabelSelector) -> bool:
+        asked.append(selector)
+        return False
+
+    monkeypatch.setattr(LabelSet, "satisfies", satisfies)
+    assert targets.changed_by(LabelSet({"n": "7"}), 1).count(matching(n="7")) == 3
+    assert asked == []
