@@ -93,7 +93,7 @@ class LargeRuns:
 
 
 def test_thousands_of_large_runs_cost_little_and_leave_nothing(profiles: Profiles) -> None:
-    """More than half a gigabyte passes through; every tenth of the updates is as large as the objects of the list."""
+    """Half a gigabyte passes through; every tenth update is as large as what was listed."""
 
     async def main() -> None:
         api, clock = LargeRuns(), VirtualClock(NOW)
