@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 from memoryapi.server import status, target
@@ -42,7 +43,10 @@ def test_nothing_is_bound_before_everything_is_listed(profiles: Profiles, plural
     play(profiles, scene)
 
 
-def test_what_the_former_leader_bound_last_counts(profiles: Profiles) -> None:
+@pytest.mark.parametrize("end", [Replica.stop, Replica.crash], ids=["stops", "dies"])
+def test_what_the_former_leader_bound_last_counts(
+    profiles: Profiles, end: Callable[[Replica], Awaitable[None]]
+) -> None:
     """The new leader's watch is late: it lists anew before it binds."""
 
     async def scene(site: Site) -> None:
@@ -54,8 +58,8 @@ def test_what_the_former_leader_bound_last_counts(profiles: Profiles) -> None:
         second.wire.slow_seconds = lambda what: 0.5 if what.verb == "get" else 0.0
         site.pod("py-0", runs=1)
         await site.until(lambda: site.pod_of("r1") == "py-0", 1)
-        await first.stop()
-        await site.until(lambda: second.leading, 1)
+        await end(first)
+        await site.until(lambda: second.leading, 17)
         await site.passes(2)
         assert second.host.engine.find("team-a", "r1").observation.active  # type: ignore[union-attr]
         second.wire.deaf_to.clear()
@@ -91,7 +95,7 @@ def test_decisions_wait_for_lists_that_began_after_the_lease_was_taken(profiles:
     play(profiles, scene)
 
 
-@pytest.mark.parametrize("plural", ["runs", "pods"])
+@pytest.mark.parametrize("plural", ["runs", "pods", "persistentworkspaces"])
 def test_who_cannot_list_is_not_ready_and_leaves_the_lease_to_others(profiles: Profiles, plural: str) -> None:
     async def scene(site: Site) -> None:
         site.pod("py-0", runs=5)
