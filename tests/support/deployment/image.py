@@ -62,7 +62,7 @@ class Image:
     def shell(self, script: str, extra: Mapping[str, str], folder: Path) -> str:
         """Run a script as the builder would, as root; gives what it printed. Raises `BuildError`."""
         done = subprocess.run(
-            ["/bin/sh", "-ec", self.inside(script)],
+            ["/bin/sh", "-ec", f"umask 022; {self.inside(script)}"],
             cwd=folder,
             env={**self.environment, **extra},
             stdout=subprocess.PIPE,
