@@ -9,7 +9,7 @@ from kruntimes_core.engine import events
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.engine.runs import RunEntry, Stage
-from kruntimes_core.engine.versions import newer
+from kruntimes_core.engine.versions import older
 from kruntimes_core.model.run import RunObservation
 
 _UNDECIDED = frozenset({Stage.KEYING, Stage.QUEUED, Stage.WORKING, Stage.BEHIND})
@@ -54,7 +54,8 @@ def pending_run(engine: Engine, event: events.Event) -> RunEntry | None:
     entry = engine.find(seen.run.namespace, seen.run.name)
     if entry is None or entry.run.uid != seen.run.uid or not is_pending(entry):
         return None
-    return entry if newer(seen.version, entry.floor) else None
+    # A version that cannot be ordered counts only after a read, which no watch shows.
+    return entry if older(entry.floor, seen.version) else None
 
 
 def sight(entry: RunEntry, seen: RunObservation, hold: Hold | None) -> Sighting:

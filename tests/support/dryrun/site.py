@@ -88,5 +88,5 @@ def play(profiles: Profiles, scene: Scene, **host: Any) -> None:
             asked.extend((call.method, call.body) for _, _, call in site.api.calls)
 
     play_site(profiles, whole, **{"dry_run": DryRun(patience_seconds=PATIENCE_SECONDS)} | host)
-    assert {method for method, _ in asked} == {"GET"}
-    assert {body for _, body in asked} == {None}
+    assert {method for method, _ in asked} <= {"GET"}
+    assert {body for _, body in asked} <= {None}

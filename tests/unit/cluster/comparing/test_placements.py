@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from dryrun.site import Beside, play
 from memoryapi.site import Site
@@ -11,6 +9,7 @@ from memoryapi.site import Site
 from kruntimes_core.cluster.comparing.kinds import Hint, Kind
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.outcomes import Reject
+from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
 
@@ -211,27 +210,40 @@ def test_what_is_held_counts_for_later_decisions(profiles: Profiles) -> None:
     play(profiles, scene)
 
 
+class Moody:
+    """Answers until it is told not to."""
+
+    def __init__(self) -> None:
+        self.calm = True
+
+    def score(self, pod: RuntimePod) -> int:
+        if not self.calm:
+            raise RuntimeError("no more")
+        return 1
+
+    def filter(self, pod: RuntimePod) -> None:
+        self.score(pod)
+
+
 @pytest.mark.parametrize("hook", ["score", "filter"])
 def test_a_plugin_that_fails_when_it_is_asked_again(hook: str) -> None:
-    calm = [True]
-
-    def answer(pod: Any) -> int | None:
-        if not calm[0]:
-            raise RuntimeError("no more")
-        return 1 if hook == "score" else None
+    moody = Moody()
+    plugin = fake_plugin("Moody", score=moody.score)
+    if hook == "filter":
+        plugin = fake_plugin("Moody", filter=moody.filter)
 
     async def scene(site: Site, other: Beside) -> None:
         two_pods(site)
         site.run("r1")
         site.start()
         await site.passes(1)
-        calm[0] = False
+        moody.calm = False
         other.binds("r1", "py-1")
         found = await other.sees()
         assert (found.kind, found.plugin) == (Kind.UNEXPLAINED, "Moody")
         assert found.detail == "RuntimeError: no more"
 
-    play(profiles_of(fake_plugin("Moody", **{hook: answer})), scene)
+    play(profiles_of(plugin), scene)
 
 
 def test_a_plugin_that_changes_its_mind_explains_nothing() -> None:
