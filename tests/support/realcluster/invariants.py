@@ -1,14 +1,16 @@
-"""What must hold after every write that the server accepted, whoever made it."""
+"""What must hold after every write that the server accepted, whoever made it: as the bench's judge has it."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-_ACTIVE = frozenset({"Scheduled", "Running", "Ready"})
-_CAPACITY = "kruntimes.io/capacity."
+from kruntimes_core.lab.bench.live.observing.judge import Judge, Rule
+from kruntimes_core.lab.bench.live.observing.seen import Seen, seen_pod, seen_run
+
+# What tests let others do to a Run, and write into it, is theirs to judge.
+_RULES = frozenset({Rule.OVERCOMMITTED, Rule.BOUND_TWICE, Rule.POD_NOT_ALIVE})
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,11 @@ class Event:
         """The revision of the store that it stands for."""
         return int(self.object["metadata"]["resourceVersion"])
 
-
-@dataclass
-class _Pod:
-    name: str
-    capacity: dict[str, int]
-    ready: bool
+    @property
+    def seen(self) -> Seen:
+        """It as the judge takes it."""
+        read = seen_pod if self.resource == "pods" else seen_run
+        return read(self.object, gone=self.type == "DELETED")
 
 
 @dataclass
@@ -44,77 +45,9 @@ class Invariants:
     - it is bound to a Pod that exists, bears that name and UID, and is ready.
     """
 
-    pods: dict[str, _Pod] = field(default_factory=dict)
-    """The Pods that exist, by UID."""
-    carried: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
-    """Pod UID -> UID of an active Run -> its request."""
-    placements: dict[str, str] = field(default_factory=dict)
-    """UID of an active Run -> Pod UID."""
-    binds: Counter[tuple[str, int]] = field(default_factory=Counter)
-    """(UID of a Run, attempt) -> how often it was bound."""
+    judge: Judge = field(default_factory=Judge)
 
     def take(self, event: Event) -> None:
         """The next event."""
-        if event.resource == "pods":
-            self._pod(event)
-        else:
-            self._run(event)
-
-    def _pod(self, event: Event) -> None:
-        metadata = event.object["metadata"]
-        if event.type == "DELETED":
-            self.pods.pop(metadata["uid"], None)
-            return
-        annotations = metadata.get("annotations", {})
-        capacity = {
-            key.removeprefix(_CAPACITY): int(value)
-            for key, value in annotations.items()
-            if key.startswith(_CAPACITY)
-        }
-        conditions = event.object.get("status", {}).get("conditions", [])
-        ready = {one["type"] for one in conditions if one["status"] == "True"}
-        self.pods[metadata["uid"]] = _Pod(
-            metadata["name"],
-            {"runs": 2, **capacity},
-            {"Ready", "kruntimes.io/RuntimedReady"} <= ready and "deletionTimestamp" not in metadata,
-        )
-
-    def _run(self, event: Event) -> None:
-        run, status = event.object["metadata"]["uid"], event.object.get("status", {})
-        pod = status.get("assignedPodUID", "")
-        active = event.type != "DELETED" and status.get("phase") in _ACTIVE and pod != ""
-        before = self.placements.pop(run, None)
-        if before is not None:
-            del self.carried[before][run]
-        if not active:
-            return
-        if before != pod:
-            assert before is None, f"moved while it was active: {event}"
-            self._bound(event, run, status, pod)
-        self.placements[run] = pod
-        self.carried.setdefault(pod, {})[run] = _request(event.object)
-        self._fits(event, pod)
-
-    def _bound(self, event: Event, run: str, status: Mapping[str, Any], uid: str) -> None:
-        attempt = run, int(status.get("attempt", 0) or 1)
-        self.binds[attempt] += 1
-        assert self.binds[attempt] == 1, f"bound twice in one attempt: {event}"
-        pod = self.pods.get(uid)
-        assert pod is not None, f"bound to a Pod that does not exist: {event}"
-        assert pod.name == status.get("assignedPod"), f"bound to a Pod of another name: {event}"
-        assert pod.ready, f"bound to a Pod that is not ready: {event}"
-
-    def _fits(self, event: Event, uid: str) -> None:
-        if uid not in self.pods:
-            return
-        usage: Counter[str] = Counter()
-        for request in self.carried[uid].values():
-            usage.update(request)
-        capacity = self.pods[uid].capacity
-        over = {name: amount for name, amount in usage.items() if amount > capacity.get(name, 0)}
-        assert not over, f"oversold {over} of {capacity}: {event}"
-
-
-def _request(run: Mapping[str, Any]) -> dict[str, int]:
-    requests = run["spec"].get("resources", {}).get("requests") or {}
-    return {"runs": 1, **{name: int(amount) for name, amount in requests.items()}}
+        broken = [finding.text for finding in self.judge.take(event.seen) if finding.rule in _RULES]
+        assert not broken, f"{'; '.join(broken)}: {event}"

@@ -11,17 +11,20 @@ from realcluster.invariants import Event, Invariants
 
 def pod(version: int, uid: str = "P0", *, ready: bool = True, kind: str = "MODIFIED") -> Event:
     metadata = {
+        "namespace": "ns",
         "name": "py-0",
         "uid": uid,
         "resourceVersion": str(version),
         "annotations": {"kruntimes.io/capacity.runs": "1"},
     }
     conditions = [{"type": one, "status": str(ready)} for one in ("Ready", "kruntimes.io/RuntimedReady")]
-    return Event("pods", kind, {"metadata": metadata, "status": {"conditions": conditions}})
+    return Event(
+        "pods", kind, {"metadata": metadata, "status": {"phase": "Running", "conditions": conditions}}
+    )
 
 
 def run(version: int, name: str, phase: str, uid: str | None = "P0", attempt: int = 1) -> Event:
-    metadata = {"name": name, "uid": name, "resourceVersion": str(version)}
+    metadata = {"namespace": "ns", "name": name, "uid": name, "resourceVersion": str(version)}
     status: dict[str, Any] = {"phase": phase, "attempt": attempt}
     if uid is not None:
         status |= {"assignedPod": "py-0", "assignedPodUID": uid}

@@ -65,29 +65,31 @@ class SeenPod(Seen):
     capacity: Mapping[str, int]
 
 
-def seen_run(obj: Object, role_label: str = "") -> SeenRun:
-    """Read a Run. role_label: which label has its role."""
+def seen_run(obj: Object, role_label: str = "", *, gone: bool = False) -> SeenRun:
+    """Read a Run. role_label: which label has its role. gone: this is the last that is seen of it."""
     metadata, status = obj["metadata"], obj.get("status") or {}
     requests = ((obj.get("spec") or {}).get("resources") or {}).get("requests") or {}
     return SeenRun(
         **_identity(metadata),
+        gone=gone,
         phase=status.get("phase") or "Pending",
         pod=status.get("assignedPod") or "",
         pod_uid=status.get("assignedPodUID") or "",
         attempt=int(status.get("attempt") or 1),
         role=(metadata.get("labels") or {}).get(role_label, ""),
-        requests={"runs": 1, **{name: int(amount) for name, amount in requests.items()}},
+        requests={"runs": 1, **_amounts(requests)},
         substance=_substance(obj),
     )
 
 
-def seen_pod(obj: Object) -> SeenPod:
-    """Read a Pod."""
+def seen_pod(obj: Object, *, gone: bool = False) -> SeenPod:
+    """Read a Pod. gone: as for a Run."""
     metadata, status = obj["metadata"], obj.get("status") or {}
     annotations = metadata.get("annotations") or {}
     true = {one["type"] for one in status.get("conditions") or () if one["status"] == "True"}
     return SeenPod(
         **_identity(metadata),
+        gone=gone,
         ready=true >= _READY and status.get("phase") == "Running" and "deletionTimestamp" not in metadata,
         capacity={
             "runs": _DEFAULT_SLOTS,
@@ -98,6 +100,11 @@ def seen_pod(obj: Object) -> SeenPod:
             },
         },
     )
+
+
+def _amounts(requests: Object) -> dict[str, int]:
+    """The amounts that are plain numbers, as all of a bench are: what cannot be read holds no room."""
+    return {name: int(amount) for name, amount in requests.items() if str(amount).isdecimal()}
 
 
 def _identity(metadata: Object) -> dict[str, Any]:
