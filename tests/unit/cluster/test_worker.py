@@ -15,11 +15,14 @@ from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.planning.blame import failed, failure
 from kruntimes_core.cluster.planning.inline import InlinePlanner
+from kruntimes_core.cluster.planning.protocol import Task
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
 from kruntimes_core.engine.binding.reservations import Unreserve
 from kruntimes_core.engine.cycle.work import PlanWork, ReserveAnswer, ReserveWork, UnreserveWork, Work
+from kruntimes_core.engine.record.judging import JudgeWork, Question
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runner import Broken, Chosen
+from kruntimes_core.testing.builders import make_pod, make_run, make_snapshot
 from kruntimes_core.testing.harness import Host
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
@@ -61,7 +64,7 @@ def planning(scene: Callable[[WorkerPlanner], Awaitable[None]]) -> str:
     return lines.getvalue()
 
 
-async def executed(planner: WorkerPlanner, work: Work) -> Any:
+async def executed(planner: WorkerPlanner, work: Task) -> Any:
     """Submit work and wait for what comes of it."""
     done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     planner.submit(work, done.set_result)
@@ -256,3 +259,19 @@ def test_inline_plans_come_back_at_once() -> None:
     assert isinstance(results[0], Chosen)
     assert planner.free
     assert planner.stuck == {}
+
+
+def test_a_question_about_the_past_is_bounded_like_a_plan() -> None:
+    def spinning(pod: Any) -> None:
+        while True:
+            pass
+
+    profile = profiles_of(fake_plugin("Odd", filter=spinning)).all[0]
+    question = Question(run=make_run(), snapshot=make_snapshot(make_pod()))
+
+    async def scene(planner: WorkerPlanner) -> None:
+        result = await executed(planner, JudgeWork(profile=profile, questions=(question,)))
+        assert isinstance(result, Broken)
+        assert (result.error.plugin, result.error.hook) == ("Odd", "filter")
+
+    planning(scene)
