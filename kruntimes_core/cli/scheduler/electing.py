@@ -15,6 +15,8 @@ from kruntimes_core.cluster.leading.elector import Elector
 from kruntimes_core.cluster.leading.identity import lease_namespace, new_identity
 from kruntimes_core.cluster.leading.term import Term
 from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.rights.missing import MissingRights
+from kruntimes_core.cluster.rights.transport import HeardTransport
 from kruntimes_core.cluster.transport.http import HttpTransport
 
 _CONNECTIONS = 2
@@ -35,11 +37,16 @@ def durations_of(options: SchedulerOptions) -> Durations:
 
 @asynccontextmanager
 async def election(
-    options: SchedulerOptions, connection: Connection, clock: Clock, log: Log, term: Term
+    options: SchedulerOptions,
+    connection: Connection,
+    clock: Clock,
+    log: Log,
+    term: Term,
+    rights: MissingRights,
 ) -> AsyncIterator[Elector | None]:
     """The elector, on connections of its own; None where none was asked for, and in a dry run.
 
-    term: the gate of all writes to the cluster. Raises `InputError` without a namespace for the Lease.
+    term: the gate of all writes to the cluster. rights: hears what is answered about the Lease. Raises `InputError` without a namespace for the Lease.
     """
     if not options.leader_elect or options.dry_run:
         if options.leader_elect:
@@ -50,7 +57,7 @@ async def election(
     user_agent = f"kruntimes-scheduler/{__version__} leader-election"
     async with HttpTransport(connection, user_agent=user_agent, connections=_CONNECTIONS) as transport:
         yield Elector(
-            transport=transport,
+            transport=HeardTransport(transport, rights),
             clock=clock,
             log=log,
             term=term,

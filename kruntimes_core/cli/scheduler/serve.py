@@ -29,6 +29,7 @@ from kruntimes_core.cluster.observing.addresses import Address, parse_address
 from kruntimes_core.cluster.observing.endpoints import Endpoints
 from kruntimes_core.cluster.observing.log import Format, Log
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
+from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.transport.http import HttpTransport
 from kruntimes_core.cluster.transport.protocol import Gate
 from kruntimes_core.engine.settings import Settings
@@ -62,9 +63,9 @@ async def _serve(
     log = Log(sys.stderr, clock, options.verbosity, Format(options.log_format))
     connection = await connect(options.kubeconfig, options.context, os.environ, clock)
     streams = _STREAMS_A_NAMESPACE * max(len(options.namespaces), 1)
-    term = Term(clock)
+    term, rights = Term(clock), MissingRights(clock, log)
     async with (
-        election(options, connection, clock, log, term) as elector,
+        election(options, connection, clock, log, term, rights) as elector,
         HttpTransport(
             connection,
             user_agent=f"kruntimes-scheduler/{__version__}",
@@ -73,7 +74,7 @@ async def _serve(
         ) as transport,
     ):
         await try_connection(transport, connection, clock)
-        host = Host(_means(options, configuration, profiles, transport, clock, log, elector))
+        host = Host(_means(options, configuration, profiles, transport, clock, log, elector, rights))
         if elector is not None:
             show_election(host.metrics, elector)
         endpoints = _endpoints(host, clock)
@@ -104,6 +105,7 @@ def _means(
     clock: Clock,
     log: Log,
     elector: Elector | None,
+    rights: MissingRights,
 ) -> Means:
     return Means(
         profiles=profiles,
@@ -115,6 +117,7 @@ def _means(
         leadership=elector or Always(),
         log=log,
         namespaces=options.namespaces or None,
+        rights=rights,
         in_flight=_IN_FLIGHT,
         dry_run=DryRun() if options.dry_run else None,
     )
