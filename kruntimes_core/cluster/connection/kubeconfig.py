@@ -38,6 +38,7 @@ class KubeconfigCredentials:
         self._loader: Any = None
         self._looked_at = self._read_at = 0
         self._lock = asyncio.Lock()
+        self._fetching: asyncio.Task[None] | None = None
         self.configuration: Any = None
         """The official client's configuration, after `load`."""
 
@@ -70,13 +71,12 @@ class KubeconfigCredentials:
         return loaded
 
     async def authorization(self) -> str | None:
-        """The header as it is valid now."""
+        """The header as it is valid now. It waits for no program: a token is fetched anew in good time."""
         now = self._clock.now().ticks
         if getattr(self._loader, "exec_plugin_expiry", None) and now - self._looked_at >= _LOOK_TICKS:
             self._looked_at = now
-            # Does nothing before the token is about to expire; the plugin's failure leaves the old one.
-            await self._loader.load_from_exec_plugin()
-            self.configuration.api_key["BearerToken"] = self._loader.token
+            if self._fetching is None or self._fetching.done():
+                self._fetching = asyncio.create_task(self._fetch())
         token = self.configuration.api_key.get("BearerToken")
         return str(token) if token else None
 
@@ -88,7 +88,21 @@ class KubeconfigCredentials:
             try:
                 await self.load()
             except InputError as error:
-                logging.getLogger(__name__).debug("credentials were not renewed: %s", error)
+                _not_renewed(error)
+            # After a program that took its time, those who waited for it do not start it again.
+            self._read_at = self._clock.now().ticks
+
+    async def _fetch(self) -> None:
+        """Run the program once more if the token expires soon (the client looks five minutes ahead)."""
+        with _complaints() as complaints:
+            try:
+                async with asyncio.timeout(_PLUGIN_SECONDS):
+                    await self._loader.load_from_exec_plugin()
+            except TimeoutError:
+                complaints.append(f"no credentials after {_PLUGIN_SECONDS:g} s")
+        if complaints:
+            _not_renewed("; ".join(complaints))
+        self.configuration.api_key["BearerToken"] = self._loader.token
 
     def _unusable(self, problem: str) -> InputError:
         where = f"context {self._context} of " if self._context else ""
@@ -160,3 +174,8 @@ def _complaints() -> Iterator[list[str]]:
         yield said
     finally:
         logger.removeHandler(handler)
+
+
+def _not_renewed(why: object) -> None:
+    """What stays known is used on; the API server will say when it is no good any more."""
+    logging.getLogger(__name__).debug("credentials were not renewed: %s", why)

@@ -220,6 +220,57 @@ print(json.dumps({{"apiVersion": "client.authentication.k8s.io/v1", "kind": "Exe
     assert asyncio.run(main()) == ["Bearer fetched-x", "Bearer fetched-x", "Bearer fetched-xx"]
 
 
+EXPIRES_SOON = """
+import datetime, json, pathlib, sys, time
+here = pathlib.Path({folder!r})
+count = here / "count"
+count.write_text(count.read_text() + "x")
+if (here / "fails").exists():
+    sys.exit("the login is out of order")
+while (here / "hangs").exists():
+    time.sleep(0.01)
+soon = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(minutes=1)
+print(json.dumps({{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
+                   "status": {{"token": "fetched-" + count.read_text(),
+                               "expirationTimestamp": soon.isoformat()}}}}))
+"""
+
+
+@pytest.mark.parametrize("trouble", ["", "fails", "hangs"])
+def test_a_token_that_expires_soon_is_fetched_anew_and_no_request_waits_for_it(
+    tmp_path: Path, trouble: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "count").write_text("")
+    user = program(tmp_path, EXPIRES_SOON.format(folder=str(tmp_path)))
+    clock = Hands()
+
+    async def asked_again() -> None:
+        while (tmp_path / "count").read_text() != "xx":
+            await asyncio.sleep(0)
+
+    async def everything_ended() -> None:
+        while len(asyncio.all_tasks()) > 1:
+            await asyncio.sleep(0)
+
+    async def main() -> str | None:
+        made = await connect_by_kubeconfig(kubeconfig(tmp_path, user), None, {}, clock)
+        if trouble:
+            (tmp_path / trouble).touch()
+        clock.seconds = 31
+        assert await made.credentials.authorization() == "Bearer fetched-x"
+        await asked_again()
+        if trouble == "hangs":
+            assert await made.credentials.authorization() == "Bearer fetched-x"
+            (tmp_path / "hangs").unlink()
+        await everything_ended()
+        return await made.credentials.authorization()
+
+    wanted = "Bearer fetched-x" if trouble == "fails" else "Bearer fetched-xx"
+    assert asyncio.run(main()) == wanted
+    # What the program and the official client say of it is no line of the scheduler's log.
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     ("make", "context", "named"),
     [
