@@ -46,7 +46,9 @@ async def election(
 ) -> AsyncIterator[Elector | None]:
     """The elector, on connections of its own; None where none was asked for, and in a dry run.
 
-    term: the gate of all writes to the cluster. rights: hears what is answered about the Lease. Raises `InputError` without a namespace for the Lease.
+    term: the gate of all writes to the cluster. rights: hears what is answered about the Lease.
+
+    Raises `InputError` without a namespace for the Lease.
     """
     if not options.leader_elect or options.dry_run:
         if options.leader_elect:

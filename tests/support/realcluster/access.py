@@ -50,14 +50,18 @@ def make_service_account(
     """A ServiceAccount of `namespace` with these rules, there or (`cluster_wide`) everywhere."""
     client = cluster.client()
     name = str(_made(client.create(SERVICE_ACCOUNTS, _named("account-"), namespace))["metadata"]["name"])
-    token = _token(client, name, namespace)
+    account = ServiceAccount(name, namespace, _token(client, name, namespace))
     if rules:
-        _bind(client, name, namespace, rules, cluster_wide=cluster_wide)
-        bearer = cluster.client(token)
-        cluster.server.wait_until(
-            lambda: _in_force(bearer, namespace, rules), _SECONDS, f"rights of {name} in force"
-        )
-    return ServiceAccount(name, namespace, token)
+        grant(cluster, account, rules, cluster_wide=cluster_wide)
+    return account
+
+
+def grant(
+    cluster: Cluster, account: ServiceAccount, rules: Sequence[Rule], *, cluster_wide: bool = False
+) -> None:
+    """Give an account these rights too, in its namespace or everywhere."""
+    _bind(cluster.client(), account.name, account.namespace, rules, cluster_wide=cluster_wide)
+    _wait_until_in_force(cluster, account, rules, [])
 
 
 def change_rules(cluster: Cluster, account: ServiceAccount, rules: Sequence[Rule]) -> None:
@@ -70,10 +74,7 @@ def change_rules(cluster: Cluster, account: ServiceAccount, rules: Sequence[Rule
     )
     answer = client.replace(_rbac("Role"), {**role, "rules": list(rules)}, account.namespace)
     assert answer.status == 200, answer
-    bearer = cluster.client(account.token)
-    cluster.server.wait_until(
-        lambda: _in_force(bearer, account.namespace, rules), _SECONDS, f"rights of {account.name} in force"
-    )
+    _wait_until_in_force(cluster, account, rules, [rule for rule in role["rules"] if rule not in rules])
 
 
 def _token(client: Client, name: str, namespace: str) -> str:
@@ -95,12 +96,20 @@ def _rbac(kind: str) -> Resource:
     return Resource(_RBAC, "v1", f"{kind.lower()}s")
 
 
-def _in_force(bearer: Client, namespace: str, rules: Sequence[Rule]) -> bool:
+def _wait_until_in_force(
+    cluster: Cluster, account: ServiceAccount, rules: Sequence[Rule], taken: Sequence[Rule]
+) -> None:
     """The authorizer follows roles by a watch: ask it what it knows."""
-    answer = bearer.create(_REVIEWS, {"spec": {"namespace": namespace}})
-    known = answer.body.get("status", {}).get("resourceRules", [])
+    bearer = cluster.client(account.token)
     wanted = [rule for rule in rules if "nonResourceURLs" not in rule]
-    return all(any(_equal(rule, other) for other in known) for rule in wanted)
+
+    def in_force() -> bool:
+        answer = bearer.create(_REVIEWS, {"spec": {"namespace": account.namespace}})
+        known = answer.body.get("status", {}).get("resourceRules", [])
+        given = all(any(_equal(rule, other) for other in known) for rule in wanted)
+        return given and not any(_equal(rule, other) for rule in taken for other in known)
+
+    cluster.server.wait_until(in_force, _SECONDS, f"rights of {account.name} in force")
 
 
 def _equal(rule: Rule, other: Mapping[str, Any]) -> bool:

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from realcluster.assets import ETCD, KUBE_APISERVER, require
+from realcluster.audit import POLICY, AuditLog
 from realcluster.client import Client
 from realcluster.processes import ServerError, ServerProcess, free_ports
 
@@ -21,6 +22,7 @@ _HOST = "127.0.0.1"
 _ETCD_SECONDS = 20
 _APISERVER_SECONDS = 50
 _ATTEMPTS = 3
+_AUDIT_LOG = "audit.log"
 _P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 _P256_KEY = bytes.fromhex("30310201010420"), bytes.fromhex("a00a06082a8648ce3d030107")
 """What stands before and after the number in a P-256 private key (RFC 5915)."""
@@ -36,6 +38,8 @@ class Cluster:
     kubeconfig: Path
     server: ServerProcess
     etcd: ServerProcess
+    audit: AuditLog
+    """What ServiceAccounts asked of it."""
 
     def client(self, token: str | None = None) -> Client:
         """A client for the bearer of `token`; without one, for the administrator."""
@@ -80,7 +84,8 @@ def _start(folder: Path, running: ExitStack) -> Cluster:
     token = secrets.token_urlsafe(24)
     server = _launch(running, "kube-apiserver", _apiserver_command(port, etcd_port, folder, token), folder)
     ca_file, url = folder / "certs" / "apiserver.crt", f"https://{_HOST}:{port}"
-    cluster = Cluster(url, ca_file, token, _kubeconfig(folder, url, ca_file, token), server, etcd)
+    kubeconfig, audit = _kubeconfig(folder, url, ca_file, token), AuditLog(folder / _AUDIT_LOG)
+    cluster = Cluster(url, ca_file, token, kubeconfig, server, etcd, audit)
     cluster.wait_until_ready()
     return cluster
 
@@ -108,6 +113,8 @@ def _etcd_command(port: int, peer_port: int, data: Path) -> list[str]:
 
 def _apiserver_command(port: int, etcd_port: int, folder: Path, token: str) -> list[str]:
     tokens, key = folder / "tokens.csv", folder / "service-accounts.key"
+    policy = folder / "audit-policy.json"
+    policy.write_text(json.dumps(POLICY))
     tokens.write_text(f'{token},admin,admin,"system:masters"\n')
     key.write_text(_private_key())
     return [
@@ -124,6 +131,8 @@ def _apiserver_command(port: int, etcd_port: int, folder: Path, token: str) -> l
         f"--service-account-signing-key-file={key}",
         f"--token-auth-file={tokens}",
         "--authorization-mode=RBAC",
+        f"--audit-policy-file={policy}",
+        f"--audit-log-path={folder / _AUDIT_LOG}",
         "--service-cluster-ip-range=10.0.0.0/24",
         # Nobody makes the default ServiceAccounts that Pods would have to have.
         "--disable-admission-plugins=ServiceAccount",
