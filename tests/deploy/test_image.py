@@ -20,7 +20,7 @@ PYTHON = "/opt/kruntimes/bin/python"
 
 
 def files(image: Image) -> Iterator[tuple[Path, int]]:
-    for path in image.root.rglob("*"):
+    for path in image.path("/opt/kruntimes").rglob("*"):
         if not path.is_symlink():
             yield path, path.stat().st_mode
 
