@@ -1,12 +1,14 @@
 """PyYAML's safe loader, without the habits that turn one text into another's meaning.
 
-A bare timestamp stays text (Kubernetes' times are strings), `=` stays text, a key that stands twice
+A bare timestamp stays text (Kubernetes' times are strings), and so does `12:30`, which YAML 1.1 takes for
+a number to the base of 60 and kubectl does not; `=` stays text, a key that stands twice
 is refused rather than the last one taken, and so is a value that contains itself. Merge keys (`<<`)
 work, and cannot grow a mapping beyond its distinct keys.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -21,13 +23,21 @@ except ImportError:  # pragma: no cover - depends on how PyYAML was built
 _TAG = "tag:yaml.org,2002:"
 _MERGE = _TAG + "merge"
 _LEFT_AS_TEXT = frozenset({_TAG + "timestamp", _TAG + "value"})
+_NARROWED = {
+    # PyYAML's own, without the forms to the base of 60.
+    _TAG + "int": re.compile(r"[-+]?(?:0b[01_]+|0[0-7_]+|0|[1-9][0-9_]*|0x[0-9a-fA-F_]+)$"),
+    _TAG + "float": re.compile(
+        r"(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?"
+        r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"
+    ),
+}
 
 
 class Loader(BaseLoader):
     """What this project reads YAML with. Raises `yaml.YAMLError`, `RecursionError`, nothing else."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - PyYAML's own way to configure a loader
-        first: [(tag, pattern) for tag, pattern in resolvers if tag not in _LEFT_AS_TEXT]
+        first: [(tag, _NARROWED.get(tag, pattern)) for tag, pattern in resolvers if tag not in _LEFT_AS_TEXT]
         for first, resolvers in BaseLoader.yaml_implicit_resolvers.items()
     }
 
