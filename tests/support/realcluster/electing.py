@@ -81,8 +81,11 @@ class Figures:
 class Join(Protocol):
     """What the fixture `join` gives."""
 
-    def __call__(self, election: Election = SHORT) -> Scheduler:
-        """One more scheduler of the test's namespace: it leads if it is the first, else it stands by."""
+    def __call__(self, election: Election = SHORT, *, beside: bool | None = None) -> Scheduler:
+        """One more scheduler of the test's namespace, once it leads or stands by.
+
+        beside: whether somebody else leads; by default, whether this is not the first one.
+        """
 
 
 @pytest.fixture
@@ -94,7 +97,7 @@ def join(
     numbers = count()
     with ExitStack() as running:
 
-        def started(election: Election = SHORT) -> Scheduler:
+        def started(election: Election = SHORT, *, beside: bool | None = None) -> Scheduler:
             number = next(numbers)
             folder = tmp_path / str(number)
             folder.mkdir()
@@ -102,7 +105,7 @@ def join(
             scheduler = running.enter_context(
                 running_scheduler(cluster, token, folder, *where, *election.flags)
             )
-            if number:
+            if beside or (beside is None and number):
                 standby(scheduler)
             else:
                 scheduler.says("deciding")
