@@ -14,7 +14,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 def choose_proxy(server: str, environment: Mapping[str, str], given: str | None = None) -> str | None:
     """The proxy for `server`: `given` (of a kubeconfig), else by the environment; None for a direct way.
 
-    Raises `InputError` for a kind of proxy that is not supported.
+    Raises `InputError` for a kind of proxy that is not supported, and for what is no address.
     """
     url = urlsplit(server)
     proxy = given
@@ -24,6 +24,10 @@ def choose_proxy(server: str, environment: Mapping[str, str], given: str | None 
         return None
     if "://" not in proxy:
         proxy = f"http://{proxy}"
+    if not _is_address(proxy):
+        raise InputError(
+            "the proxy of the kubeconfig or the environment is no address: write http://HOST:PORT"
+        )
     if urlsplit(proxy).scheme not in ("http", "https"):
         raise InputError(
             f"proxy {_without_password(proxy)} is of a kind that is not supported: use an HTTP proxy"
@@ -78,6 +82,14 @@ def _in_network(address: IPv4Address | IPv6Address, entry: str) -> bool:
 
 def _variable(environment: Mapping[str, str], name: str) -> str:
     return environment.get(name.upper()) or environment.get(name) or ""
+
+
+def _is_address(proxy: str) -> bool:
+    try:
+        url = urlsplit(proxy)
+        return bool(url.hostname) and url.port != 0
+    except ValueError:
+        return False
 
 
 def _without_password(proxy: str) -> str:

@@ -153,8 +153,12 @@ def _worded(error: Exception, call: Call, body: _Body | None) -> TransportError:
     if isinstance(error, aiohttp.ClientConnectorSSLError):
         why = getattr(error.os_error, "reason", None) or error.os_error
         return kind(f"no TLS with it ({why}): an address with http:// has none")
+    if isinstance(error, aiohttp.ClientProxyConnectionError):
+        return kind(f"no connection to its proxy {error.host}:{error.port}: {_reason(error.os_error)}")
     if isinstance(error, aiohttp.ClientConnectorError):
-        return kind(f"no connection: {error.os_error.strerror or error.os_error}")
+        return kind(f"no connection: {_reason(error.os_error)}")
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return kind(f"its proxy refused with {error.status}: name the server in NO_PROXY, or log in there")
     if isinstance(error, aiohttp.ClientResponseError):
         return kind("it does not speak HTTP: name the right port")
     if isinstance(error, aiohttp.ClientPayloadError):
@@ -162,6 +166,10 @@ def _worded(error: Exception, call: Call, body: _Body | None) -> TransportError:
     if isinstance(error, asyncio.TimeoutError):
         return kind(f"no answer within {call.timeout_seconds:g} s")
     return kind(f"the connection broke: {str(error) or type(error).__name__}")
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
 
 
 def _distrust(error: Exception) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
@@ -52,8 +53,12 @@ def why_not(
     certificate: trustme.LeafCert | None = None,
     trusted: ssl.SSLContext | None = None,
     credentials: Token | None = None,
+    proxied: bool = False,
 ) -> TransportError:
-    """How a request fails that is made to `talk`, served with this certificate, or without TLS."""
+    """How a request fails that is made to `talk`, served with this certificate, or without TLS.
+
+    proxied: `talk` is the proxy on the way to a server with TLS.
+    """
     context = None
     if certificate is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -63,8 +68,12 @@ def why_not(
         server = await asyncio.start_server(talk, "127.0.0.1", 0, ssl=context)
         async with server:
             port = server.sockets[0].getsockname()[1]
+            here = f"{scheme}://{host}:{port}"
             connection = Connection(
-                server=f"{scheme}://{host}:{port}", credentials=credentials or Token("secret"), tls=trusted
+                server="https://api.example" if proxied else here,
+                credentials=credentials or Token("secret"),
+                tls=trusted,
+                proxy=here if proxied else None,
             )
             async with HttpTransport(connection, user_agent="test/1", connections=1) as transport:
                 await transport.request(Call(method="GET", path="/version", timeout_seconds=20))
@@ -99,6 +108,34 @@ def test_a_server_without_tls_is_told_from_one_that_is_not_there() -> None:
 
 def test_a_server_of_another_protocol_is_told() -> None:
     assert str(why_not()) == "it does not speak HTTP: name the right port"
+
+
+async def turns_away(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A proxy that wants to know who asks."""
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n")
+    await writer.drain()
+    writer.close()
+
+
+def test_a_proxy_that_refuses_is_told_from_the_server_behind_it() -> None:
+    failure = why_not(turns_away, proxied=True)
+    assert str(failure) == "its proxy refused with 407: name the server in NO_PROXY, or log in there"
+
+
+def test_a_proxy_that_is_not_there_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port = found.getsockname()[1]
+    connection = Connection(
+        server="https://api.example", credentials=Token("x"), proxy=f"http://127.0.0.1:{port}"
+    )
+
+    async def main() -> None:
+        async with HttpTransport(connection, user_agent="test/1", connections=1) as transport:
+            await transport.request(Call(method="GET", path="/version", timeout_seconds=20))
+
+    with pytest.raises(TransportError, match=f"no connection to its proxy 127.0.0.1:{port}: "):
+        asyncio.run(main())
 
 
 @pytest.mark.parametrize("token", ["one\ntwo", "one\rtwo", "one\x00two"])
