@@ -126,6 +126,23 @@ def test_namespaces_come_with_commas_or_many_times(parsed: list[SchedulerOptions
     assert asked.namespaces == ("team-a", "team-b", "team-c")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "dry", "form"),
+    [
+        ([], False, None),
+        (["--dry-run"], True, None),
+        (["-dry-run=true", "-o", "json"], True, "json"),
+        (["--dry-run", "--leader-elect", "--output=table"], True, "table"),
+        (["--dry-run=false"], False, None),
+    ],
+)
+def test_a_dry_run_is_asked_for_as_in_go(
+    parsed: list[SchedulerOptions], arguments: list[str], dry: bool, form: str | None
+) -> None:
+    asked = options(parsed, *arguments)
+    assert (asked.dry_run, asked.output) == (dry, form)
+
+
 def test_every_option_says_what_it_does() -> None:
     assert all(isinstance(option, click.Option) and option.help for option in scheduler.params)
 
@@ -154,6 +171,8 @@ def test_every_option_says_what_it_does() -> None:
         (["--health-probe-bind-address=x"], "--health-probe-bind-address 'x' is no address"),
         (["--config=/none"], "/none"),
         (["--kubeconfig=/none"], "--kubeconfig /none: no such file"),
+        (["-o", "json"], "-o is the form of a dry run's report: give --dry-run too"),
+        (["--dry-run", "-o", "yaml"], "'yaml' is not one of 'table', 'json'"),
         (["--frob"], "no such option '--frob'"),
         (["-frob"], "no such option '--frob'"),
         (["-frob=1"], "no such option '--frob'"),
