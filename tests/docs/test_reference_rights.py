@@ -1,0 +1,19 @@
+"""The page on rights, the manifests and the list in the code are one."""
+
+from __future__ import annotations
+
+from kruntimes_core.cluster.rights.needed import NEEDED
+from realcluster.deployed import electing_rules, placing_rules, rights_of
+from tests.docs.pages import first_column, page
+
+RIGHTS = page("docs/reference/rights.md")
+
+
+def test_the_manifests_grant_what_is_needed_and_nothing_else() -> None:
+    rules = [*placing_rules(), *electing_rules()]
+    assert rights_of(rules) == set(NEEDED)
+    assert sum(len(rule["verbs"]) for rule in rules) == len(NEEDED)
+
+
+def test_the_page_has_a_row_for_each_right() -> None:
+    assert first_column(RIGHTS.text) == [f"{right.verb} {right.title}" for right in NEEDED]
