@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import count, islice, product
 
 import pytest
@@ -24,12 +24,12 @@ from kruntimes_core.lab.bench.engine.workloads.placing import plain, tied
 from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
-BASE = Shape(pods=300, runs=10, known=1_200, waiting=300, requests=4, cohorts=10)
+BASE = Shape(pods=600, runs=10, known=1_000, waiting=600, requests=4, cohorts=10)
 POOLS = Shape(pods=160, runs=10, known=800, waiting=160, requests=4, cohorts=4, namespaces=8)
 SIZES = {
-    "pods": (BASE, replace(BASE, pods=600)),
-    "known": (BASE, replace(BASE, known=2_400)),
-    "waiting": (BASE, replace(BASE, waiting=600)),
+    "pods": (BASE, replace(BASE, pods=1_200)),
+    "known": (BASE, replace(BASE, known=2_000)),
+    "waiting": (BASE, replace(BASE, waiting=1_200)),
     "cohorts": (BASE, replace(BASE, cohorts=20)),
     "namespaces": (POOLS, replace(POOLS, pods=320, known=1_600, waiting=320, namespaces=16)),
     "runtimes": (
@@ -43,6 +43,7 @@ LINES, SPARE_BYTES = 1.05, 1_500
 
 Actions = Iterator[Callable[[], None]]
 """Actions of one kind, each to be done once; what has to be made for it is made before."""
+Kind = Callable[[Site], Actions]
 
 
 def placements(site: Site, arrive: Callable[[Site, int], Life] = plain) -> Actions:
@@ -125,14 +126,20 @@ GROWS = {(affine_placements, "cohorts")}
     ("kind", "dimension"), [pair for pair in product(ACTIONS, SIZES) if pair not in GROWS], ids=name_of
 )
 def test_costs_as_much_in_twice_the_size(
-    profiles: Profiles, kind: Callable[[Site], Actions], dimension: str
+    efforts: Callable[[Kind, Shape], Effort], kind: Kind, dimension: str
 ) -> None:
-    small, large = (measured(profiles, kind, shape) for shape in SIZES[dimension])
+    small, large = (efforts(kind, shape) for shape in SIZES[dimension])
     assert large.lines <= small.lines * LINES
     assert large.peak_bytes <= small.peak_bytes + SPARE_BYTES
 
 
-def measured(profiles: Profiles, kind: Callable[[Site], Actions], shape: Shape) -> Effort:
+@pytest.fixture(scope="module")
+def efforts(profiles: Profiles) -> Callable[[Kind, Shape], Effort]:
+    """`measured`, once for each kind and shape: many tests compare with the same one."""
+    return cache(partial(measured, profiles))
+
+
+def measured(profiles: Profiles, kind: Kind, shape: Shape) -> Effort:
     """What one action takes, after as many as it needs for all states to be met."""
     site = prepared(shape, Means(profiles, Settings()), full=kind is freed_slots)
     actions = kind(site)
@@ -152,14 +159,14 @@ def copy_all_pods(snapshot: Snapshot) -> None:
     assert sorted(snapshot.pods)
 
 
-FEW_STATES = replace(BASE, pods=400, cohorts=1, requests=1)
+FEW_STATES = replace(BASE, pods=800, waiting=0, cohorts=1, requests=1)
 
 
 @pytest.mark.parametrize("prefilter", [look_at_all_pods, copy_all_pods])
 def test_a_loop_over_what_exists_is_seen(profiles: Profiles, prefilter: Callable[[Snapshot], None]) -> None:
     slow = profiles_of(*profiles.all[0].plugins, fake_plugin(prefilter=prefilter))
     small, large = (
-        measured(slow, placements, shape) for shape in (FEW_STATES, replace(FEW_STATES, pods=800))
+        measured(slow, placements, shape) for shape in (FEW_STATES, replace(FEW_STATES, pods=1_600))
     )
     more_lines = large.lines > small.lines * LINES
     assert more_lines or large.peak_bytes > small.peak_bytes + SPARE_BYTES
