@@ -53,6 +53,7 @@ COMMANDS = {
     "kruntimes plugins list": 0,
     "kruntimes plugins list -o json": 0,
     "kruntimes config schema": 0,
+    "kruntimes config show": 0,
     "kruntimes config show --config c.yaml": 0,
     "kruntimes config show --config c.yaml -o yaml": 0,
     "kruntimes config validate c.yaml": 0,
@@ -102,6 +103,15 @@ def run(number: int) -> dict[str, Any]:
 
 def has_traceback(text: str) -> bool:
     return re.search("Traceback|Error|Exception", text) is not None
+
+
+@pytest.mark.parametrize("line", ["config schema", "config show", "plugins list", "plan -f first-plan.yaml"])
+def test_it_works_without_docstrings_and_assertions(
+    complete: FreshEnvironment, folder: Path, line: str
+) -> None:
+    shown = complete.run(f"python -OO -m kruntimes_core.cli {line}", folder)
+    assert shown.returncode == COMMANDS[f"kruntimes {line}"], shown.stderr
+    assert shown.stdout
 
 
 def test_what_runs_lies_in_the_environment_and_brings_its_plugins(

@@ -50,7 +50,8 @@ def _tidy(section: Schema) -> None:
     """Drop the titles that pydantic makes of names, and the line breaks of docstrings."""
     for part in (section, *section["properties"].values()):
         part.pop("title", None)
-        part["description"] = " ".join(part["description"].split())
+        if "description" in part:  # a Python without docstrings (-OO) has none
+            part["description"] = " ".join(part["description"].split())
 
 
 def _accept_nulls(section: Schema) -> None:
