@@ -123,8 +123,7 @@ def test_the_account_of_a_dry_run_may_not_even_write_and_nothing_asks_it_to(plac
     with place.dry() as dry:
         dry.says("deciding")
         work.run("r-placed")
-        work.run("r-cancelled")
-        work.cancel("r-cancelled")
+        work.run("r-cancelled", cancelRequested=True)
         work.run("r-waiting", resources={"requests": {"gpu": "1"}})
         work.run("r-invalid", resources={"requests": {"cpu": "500m"}})
         held(dry, 3)
