@@ -49,7 +49,14 @@ def test_a_plan_needs_neither_network_nor_drawing(imported: Imported) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["plan", "--help"], ["--help"], ["plugins", "list", "-h"], ["scheduler", "-h"], ["--version"]],
+    [
+        ["plan", "--help"],
+        ["--help"],
+        ["plugins", "list", "-h"],
+        ["scheduler", "-h"],
+        ["bench", "-h"],
+        ["--version"],
+    ],
 )
 def test_help_needs_no_work_to_be_imported(imported: Imported, arguments: list[str]) -> None:
     code, names = imported(*arguments)

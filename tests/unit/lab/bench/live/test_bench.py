@@ -15,7 +15,8 @@ from embedded.place import EmbeddedPlace
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.observing.log import Log
-from kruntimes_core.cluster.transport.protocol import Call, Response
+from kruntimes_core.cluster.resources import RUNS as RUNS_OF_THE_HOST
+from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, Response
 from kruntimes_core.lab.bench.live.api import Api
 from kruntimes_core.lab.bench.live.bench import measure
 from kruntimes_core.lab.bench.live.load import Load, Mode
@@ -219,3 +220,32 @@ def test_a_server_without_the_crds_is_told_so(response: Response) -> None:
     api = Api(Answering(response), 1)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"does not serve runs\.kruntimes\.io: install the CRDs"):
         asyncio.run(check_crds(api))
+
+
+class Deleting:
+    """A server on which a collection is deleted in so many steps, each cut off by a limit but the last."""
+
+    def __init__(self, steps: list[Response | None]) -> None:
+        self.steps = steps
+
+    async def request(self, call: Call) -> Response:
+        if call.method == "GET":
+            return Response(200, b'{"items":[]}' if not self.steps else b'{"items":[{}]}')
+        step = self.steps.pop(0)
+        if step is None:
+            raise MaybeSentError("no answer within 60 s")
+        return step
+
+
+def test_what_is_too_much_to_be_deleted_at_once_is_deleted_in_part() -> None:
+    transport = Deleting([Response(504), None, Response(200, b"{}")])
+    asyncio.run(Api(transport, 1).delete_all(RUNS_OF_THE_HOST, "ns"))  # type: ignore[arg-type]
+    assert transport.steps == []
+
+
+def test_what_cannot_be_deleted_is_an_error() -> None:
+    forbidden = Deleting([Response(403, b'{"kind":"Status","message":"no"}')])
+    with pytest.raises(InputError, match=r"refuses to delete runs\.kruntimes\.io: 403 no"):
+        asyncio.run(Api(forbidden, 1).delete_all(RUNS_OF_THE_HOST, "ns"))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="are still there"):
+        asyncio.run(Api(Deleting([None] * 99), 1).delete_all(RUNS_OF_THE_HOST, "ns"))  # type: ignore[arg-type]
