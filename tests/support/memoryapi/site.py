@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -43,9 +44,14 @@ class Site(World):
             "leadership": Always(),
             "log": log,
         }
-        self.host = Host(Means(**arguments | host))
+        self._means = Means(**arguments | host)
+        self.host = Host(self._means)
         self.running: asyncio.Task[None] | None = None
         self._beating_task: asyncio.Task[None] | None = None
+
+    def succeed(self) -> None:
+        """Put a host that knows nothing in the place of one that was stopped; it is still to start."""
+        self.host = Host(replace(self._means, planner=InlinePlanner(), leadership=Always()))
 
     def start(self) -> None:
         """Start the host, and the heartbeats."""
