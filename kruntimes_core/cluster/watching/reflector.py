@@ -21,6 +21,9 @@ from kruntimes_core.engine.versions import older
 
 _ASK_AGAIN_SECONDS = 60.0
 """How often a resource is looked for that the server does not serve."""
+_BEHIND_SECONDS = 10.0
+"""For how long a server may be behind. One that was restored to an older state has another history: what
+was seen of the former one stays wrong, also when its versions have caught up."""
 _STEADY_TICKS = 5 * SECOND
 """A watch that stood so long has worked: what fails next is a new failure."""
 
@@ -87,7 +90,7 @@ class Reflector:
 
     @property
     def outdated_seconds(self) -> float:
-        """Since when the server has only answered from the past; 0 if it does not."""
+        """Since the server answered from the past; 0 if it does not, or soon did not any more."""
         return _since(self._outdated_at)
 
     # List
@@ -107,7 +110,8 @@ class Reflector:
     def _commit(self, listed: Listed) -> None:
         if older(listed.version, self._version):
             raise outdated("list", self.feed.title)
-        self._outdated_at = None
+        if self.outdated_seconds < _BEHIND_SECONDS:
+            self._outdated_at = None
         self._version = listed.version
         self._tell(self.feed.whole(listed.observations, listed.version))
         self._log.debug("listed", resource=self.feed.title, count=len(listed.observations))

@@ -309,6 +309,26 @@ def test_a_server_that_was_restored_to_an_older_state_is_found_and_calls_for_a_r
     play(profiles, scene)
 
 
+@pytest.mark.parametrize(("seconds", "dead"), [(3, []), (30, ["versions"])])
+def test_a_history_that_was_rewritten_stays_so_when_its_versions_have_caught_up(
+    profiles: Profiles, seconds: float, dead: list[str]
+) -> None:
+    async def scene(site: Site) -> None:
+        await started(site)
+        old = Response(200, json.dumps({"metadata": {"resourceVersion": "2"}, "items": []}).encode())
+        site.api.faults.append(always("list", "runs", old))
+        (stream,) = (one for one in site.api.streams if one.plural == "runs")
+        stream.inject.append(line("ERROR", GONE))
+        await site.passes(seconds)
+        assert "answered from the past" in " ".join(site.why_not_ready())
+        site.api.faults.clear()
+        await site.passes(70)
+        assert site.why_not_ready() == []
+        assert [check.name for check in site.host.alive() if not check.holds] == dead
+
+    play(profiles, scene)
+
+
 def test_a_watch_that_tells_of_nothing_but_a_bookmark_is_no_reason_to_list(profiles: Profiles) -> None:
     async def scene(site: Site) -> None:
         await started(site)
