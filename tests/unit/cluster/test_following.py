@@ -315,6 +315,8 @@ def test_a_history_that_was_rewritten_stays_so_when_its_versions_have_caught_up(
 ) -> None:
     async def scene(site: Site) -> None:
         await started(site)
+        site.run("r1")
+        await site.passes(1)
         old = Response(200, json.dumps({"metadata": {"resourceVersion": "2"}, "items": []}).encode())
         site.api.faults.append(always("list", "runs", old))
         (stream,) = (one for one in site.api.streams if one.plural == "runs")
