@@ -57,6 +57,11 @@ def format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
 
 
+def micro_time(moment: datetime) -> str:
+    """An aware time as a MicroTime of the API: UTC, always six digits of a second, `Z`."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
 def parse_duration(value: object) -> float | None:
     """A duration in Go's syntax (`1h30m`, `1.5s`, `-100ms`, `0`), in seconds; None for anything else.
 

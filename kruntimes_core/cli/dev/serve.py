@@ -23,6 +23,7 @@ from kruntimes_core.cli.output.documents import write_json
 from kruntimes_core.cli.output.screen import standard_output
 from kruntimes_core.cli.output.text import wrapped
 from kruntimes_core.cli.signals import stop_on_signals
+from kruntimes_core.cluster.announcing.settings import EventSettings
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observing.log import Level, Log
 from kruntimes_core.engine.settings import Settings
@@ -41,7 +42,7 @@ def serve(options: DevOptions) -> Exit:
     """Run the cluster, and sum up. Raises `InputError` for whatever keeps it from starting."""
     configuration = configuration_from(options.config)
     profiles = build_profiles(configuration, Catalog())
-    session = _Session(options, profiles, Settings.of(configuration))
+    session = _Session(options, profiles, Settings.of(configuration), EventSettings.of(configuration))
     asyncio.run(session.run())
     return session.outcome
 
@@ -49,10 +50,13 @@ def serve(options: DevOptions) -> Exit:
 class _Session:
     """One call of the command."""
 
-    def __init__(self, options: DevOptions, profiles: Profiles, engine: Settings) -> None:
+    def __init__(
+        self, options: DevOptions, profiles: Profiles, engine: Settings, events: EventSettings
+    ) -> None:
         self._options = options
         self._profiles = profiles
         self._engine = engine
+        self._events = events
         self._clock = SystemClock()
         self.outcome = Exit.DONE
 
@@ -61,7 +65,9 @@ class _Session:
         display = self._display()
         log = Log(display.notices, self._clock, Level.WARNING)
         settings = settings_of(self._options)
-        async with dev_cluster(settings, self._profiles, self._engine, self._clock, log) as cluster:
+        async with dev_cluster(
+            settings, self._profiles, self._engine, self._events, self._clock, log
+        ) as cluster:
             path = self._kubeconfig_path(cluster)
             with kubeconfig(path, cluster.server.url):
                 # SIGHUP says that the terminal is gone.

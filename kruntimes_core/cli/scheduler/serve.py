@@ -6,18 +6,22 @@ import asyncio
 import os
 import signal
 import sys
+from dataclasses import replace
 from functools import partial
 from random import Random
 
 from kruntimes_core import __version__
 from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.scheduler.announcing import event_sink
 from kruntimes_core.cli.scheduler.comparison import PATH, print_report, report_page
 from kruntimes_core.cli.scheduler.electing import durations_of, election
 from kruntimes_core.cli.scheduler.memory import rest_memory
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 from kruntimes_core.cli.signals import stop_on_signals
+from kruntimes_core.cluster.announcing.settings import EventSettings
 from kruntimes_core.cluster.clock import Clock, SystemClock
 from kruntimes_core.cluster.comparing.comparison import DryRun
+from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.connection.opening import connect, try_connection
 from kruntimes_core.cluster.host.host import Host
 from kruntimes_core.cluster.host.leadership import Always
@@ -72,29 +76,37 @@ async def _serve(
             connections=_IN_FLIGHT + streams + _SPARE_CONNECTIONS,
             gate=_gate(options, elector, term),
         ) as transport,
+        event_sink(
+            options, EventSettings.of(configuration), connection, elector, _gate(options, elector, term)
+        ) as events,
     ):
         await try_connection(transport, connection, clock)
-        host = Host(_means(options, configuration, profiles, transport, clock, log, elector, rights))
+        means = _means(options, configuration, profiles, transport, clock, log, elector, rights)
+        host = Host(replace(means, events=events))
         if elector is not None:
             show_election(host.metrics, elector)
         endpoints = _endpoints(host, clock)
         try:
             await endpoints.open(probes, metrics)
-            log.info(
-                "started",
-                version=__version__,
-                server=connection.server,
-                origin=connection.origin,
-                dry_run=options.dry_run or None,
-            )
-            for what, (name, port) in sorted(endpoints.listening.items()):
-                log.info("listening", endpoint=what, address=Address(name, port, what))
+            _say_started(options, connection, endpoints, log)
             await _run(host, log)
         finally:
             await endpoints.close()
         log.info("stopped")
     if host.parts.comparison is not None:
         print_report(host.parts.comparison, clock, options.output or "table")
+
+
+def _say_started(options: SchedulerOptions, connection: Connection, endpoints: Endpoints, log: Log) -> None:
+    log.info(
+        "started",
+        version=__version__,
+        server=connection.server,
+        origin=connection.origin,
+        dry_run=options.dry_run or None,
+    )
+    for what, (name, port) in sorted(endpoints.listening.items()):
+        log.info("listening", endpoint=what, address=Address(name, port, what))
 
 
 def _means(

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from kruntimes_core.cluster.announcing.announcer import Announcer
+from kruntimes_core.cluster.announcing.gauges import show_events
 from kruntimes_core.cluster.comparing.comparison import Comparison, DryRun
 from kruntimes_core.cluster.comparing.gauges import show_comparison
 from kruntimes_core.cluster.comparing.lines import DifferenceLines
+from kruntimes_core.cluster.host.answers import Answers
 from kruntimes_core.cluster.host.duty import Duty
 from kruntimes_core.cluster.host.gauges import show_host
 from kruntimes_core.cluster.host.leadership import Always
@@ -43,15 +46,17 @@ def build_parts(means: Means) -> Parts:
     comparison = _comparison(base, means.dry_run) if means.dry_run is not None else None
     writer = _dry_writer(base, comparison) if comparison is not None else _writer(base)
     vitals = Vitals(reflectors, writer, means.planner)
+    duty = _duty(base, followers, vitals, writer)
     parts = Parts(
         base=base,
         reflectors=reflectors,
         followers=followers,
         writer=writer,
         vitals=vitals,
-        duty=_duty(base, followers, vitals, writer),
+        duty=duty,
         pump=_pump(base, writer, comparison),
         oversold=Oversold(base.engine, means.log),
+        announcer=_announcer(base, duty),
         comparison=comparison,
     )
     _join(parts)
@@ -60,20 +65,25 @@ def build_parts(means: Means) -> Parts:
 
 def _without_writing(means: Means) -> Means:
     """A dry run has nothing to write with: no part of it gets hold of another transport, or of a Lease."""
-    return replace(means, transport=ReadOnlyTransport(means.transport), leadership=Always())
+    return replace(means, transport=ReadOnlyTransport(means.transport), leadership=Always(), events=None)
 
 
 def _base(means: Means) -> Base:
     stirred = asyncio.Event()
     engine = Engine(means.profiles, means.settings, means.clock.now())
     rights = means.rights or MissingRights(means.clock, means.log)
+    heard = replace(means, transport=HeardTransport(means.transport, rights))
+    if means.events is not None:
+        ways = replace(means.events, transport=HeardTransport(means.events.transport, rights))
+        heard = replace(heard, events=ways)
     return Base(
-        means=replace(means, transport=HeardTransport(means.transport, rights)),
+        means=heard,
         rights=rights,
         decoder=Decoder(),
         engine=engine,
         metrics=Metrics(engine.tally, means.profiles),
         watched=Watched(engine, means.clock, stirred.set),
+        answers=Answers(),
         stirred=stirred,
     )
 
@@ -102,7 +112,7 @@ def _writer(base: Base) -> Writer:
         clock=means.clock,
         decoder=base.decoder,
         log=means.log,
-        answered=QueueTimes(base.engine, base.metrics, means.clock).answered,
+        answered=base.answers.tell,
         freed=base.stirred.set,
         in_flight=means.in_flight,
         timeout_seconds=means.leadership.limits.write_seconds,
@@ -147,6 +157,21 @@ def _duty(base: Base, followers: Followers, vitals: Vitals, writer: Writer) -> D
     )
 
 
+def _announcer(base: Base, duty: Duty) -> Announcer | None:
+    means, leadership = base.means, base.means.leadership
+    if means.events is None:
+        return None
+    return Announcer(
+        sink=means.events,
+        engine=base.engine,
+        clock=means.clock,
+        random=means.random,
+        log=means.log,
+        may_speak=lambda: duty.deciding and leadership.leading,
+        timeout_seconds=leadership.limits.write_seconds,
+    )
+
+
 def _pump(base: Base, writer: Writer, comparison: Comparison | None) -> Pump:
     return Pump(
         engine=base.engine,
@@ -163,6 +188,7 @@ def _join(parts: Parts) -> None:
     """Let the parts hear of what happens, and be seen."""
     base, means = parts.base, parts.base.means
     base.watched.on_change.append(parts.duty.changed)
+    base.answers.listeners.append(QueueTimes(base.engine, base.metrics, means.clock).answered)
     if means.log.speaks(Level.DEBUG):
         base.engine.journal.listeners.append(DecisionLines(means.log).decided)
     if parts.comparison is not None:
@@ -170,7 +196,19 @@ def _join(parts: Parts) -> None:
         _join_comparison(base, parts.comparison)
     else:
         base.watched.listeners.append(parts.oversold.after)
+    if parts.announcer is not None:
+        _join_announcer(parts, parts.announcer)
     show_host(parts)
+
+
+def _join_announcer(parts: Parts, announcer: Announcer) -> None:
+    base, hears = parts.base, announcer.hears
+    base.engine.journal.listeners.append(hears.decided)
+    base.answers.listeners.append(hears.answered)
+    base.watched.listeners.append(hears.observed)
+    parts.oversold.listeners.append(hears.oversold)
+    parts.beside.append(announcer.run)
+    show_events(base.metrics, announcer)
 
 
 def _join_comparison(base: Base, comparison: Comparison) -> None:

@@ -96,6 +96,7 @@ class Host:
             *self.parts.vitals.ready(),
             self.parts.base.rights.check(),
             *self._means.leadership.checks(),
+            *(self.parts.announcer.checks() if self.parts.announcer is not None else ()),
             *self._dry(),
             Check("shutdown", "the scheduler is stopping" if self.parts.duty.stopping else ""),
         ]

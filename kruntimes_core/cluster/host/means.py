@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+from kruntimes_core.cluster.announcing.settings import EventSink
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.comparing.comparison import DryRun
 from kruntimes_core.cluster.host.leadership import Leadership
@@ -36,5 +37,7 @@ class Means:
     """What hears of all answers, those to others who send for this host too; None for one of its own."""
     in_flight: int = 32
     """Writes and reads at a time."""
+    events: EventSink | None = None
+    """Where Events go; None for none. A dry run has none."""
     dry_run: DryRun | None = None
     """Given, it writes nothing, and compares what it would do with what the running scheduler does."""

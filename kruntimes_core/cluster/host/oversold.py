@@ -6,10 +6,13 @@ Nobody can fence off a write of a former leader that a network held back for lon
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.engine import events
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.model.run import RunObservation
+from kruntimes_core.model.pod import RuntimePod
+from kruntimes_core.model.run import Run, RunObservation
 
 
 class Oversold:
@@ -20,6 +23,8 @@ class Oversold:
         self._log = log
         self._uids: set[str] = set()
         self.count = 0
+        self.listeners: list[Callable[[RuntimePod, Run], None]] = []
+        """Told of such a Pod, each time that it begins, and of the Run with which it was seen."""
 
     def after(self, event: events.Event) -> None:
         """Look at what an event told, after the engine has taken it in."""
@@ -46,3 +51,5 @@ class Oversold:
             self._log.warning(
                 "a pod holds more than it has", pod=f"{pod.namespace}/{pod.name}", resources=", ".join(over)
             )
+            for hear in self.listeners:
+                hear(pod, seen.run)

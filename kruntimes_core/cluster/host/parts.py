@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 
+from kruntimes_core.cluster.announcing.announcer import Announcer
 from kruntimes_core.cluster.comparing.comparison import Comparison
+from kruntimes_core.cluster.host.answers import Answers
 from kruntimes_core.cluster.host.duty import Duty
 from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.host.oversold import Oversold
@@ -33,6 +35,7 @@ class Base:
     engine: Engine
     metrics: Metrics
     watched: Watched
+    answers: Answers
     stirred: asyncio.Event
     """Set by whoever brings something to do."""
 
@@ -49,6 +52,7 @@ class Parts:
     duty: Duty
     pump: Pump
     oversold: Oversold
+    announcer: Announcer | None
     comparison: Comparison | None = None
     """A dry run's."""
     beside: list[Callable[[], Coroutine[None, None, None]]] = field(default_factory=list)

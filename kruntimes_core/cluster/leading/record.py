@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
+
+from kruntimes_core.model.times import micro_time
 
 Json = Mapping[str, Any]
 _MOST_TRANSITIONS = 2**31 - 1
@@ -75,8 +77,3 @@ def released(before: Lease, now: datetime) -> dict[str, Any]:
         "renewTime": micro_time(now),
         "leaseTransitions": before.transitions,
     }
-
-
-def micro_time(moment: datetime) -> str:
-    """An aware time as a MicroTime of the API: UTC, always six digits of a second, `Z`."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

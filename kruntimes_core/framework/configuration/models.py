@@ -71,6 +71,27 @@ class Backoff(Section):
     """Seconds that the delay never exceeds. 60, as the retry delay of the API contract."""
 
 
+class Events(Section):
+    """Which Events (events.k8s.io/v1) are written, and how many."""
+
+    after_seconds: float = Field(default=60.0, ge=1, le=86_400, allow_inf_nan=False)
+    """Seconds for which a Run must wait, or fail to be placed, before an Event says so. 60: as long as
+    the longest delay between two tries, and longer than most Pods take to start, so that what mends
+    itself makes no Event."""
+
+    repeat_seconds: float = Field(default=1_800.0, ge=1, le=3_600, allow_inf_nan=False)
+    """Seconds after which an Event is counted on while what it says is still so. 1,800, as in Kubernetes'
+    own recorder: twice in the hour for which an API server keeps an Event."""
+
+    per_second: float = Field(default=5.0, ge=0, le=100, allow_inf_nan=False)
+    """Events a second at most, with a burst of five seconds' worth; 0 for none at all. 5: a fiftieth of
+    what a small API server takes, and enough to tell of 9,000 waiting Runs each half hour."""
+
+    placements: bool = False
+    """Whether each bind makes an Event too. False: the condition `Scheduled` of the Run says as much, and
+    an Event costs the API server as much as the bind."""
+
+
 class Configuration(Section):
     """Everything that an operator can decide about the scheduler in a file."""
 
@@ -101,6 +122,9 @@ class Configuration(Section):
     """Whether to schedule although no active plugin provides capacity. False: without one
     nothing looks at a Pod's readiness, and the host's own check at its room comes only when a Run is
     reserved there."""
+
+    events: Events = Events()
+    """Events about what lasts or needs somebody."""
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
 

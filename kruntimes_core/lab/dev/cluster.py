@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from random import Random
 
 from kruntimes_core import __version__
+from kruntimes_core.cluster.announcing.settings import EventSettings, events_to
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.host.host import Host
 from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
+from kruntimes_core.cluster.leading.identity import new_identity
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
 from kruntimes_core.cluster.transport.http import HttpTransport
@@ -100,7 +102,12 @@ class DevCluster:
 
 @asynccontextmanager
 async def dev_cluster(
-    settings: DevSettings, profiles: Profiles, engine: Settings, clock: Clock, log: Log
+    settings: DevSettings,
+    profiles: Profiles,
+    engine: Settings,
+    events: EventSettings,
+    clock: Clock,
+    log: Log,
 ) -> AsyncIterator[DevCluster]:
     """Serve a cluster with its Runtimes. Raises `InputError` for a port that cannot be had."""
     server, book = EmbeddedServer(port=settings.port), Book(clock)
@@ -109,6 +116,7 @@ async def dev_cluster(
     async with (
         _listening(server, settings.port),
         _transport(server) as of_host,
+        _transport(server) as of_events,
         _transport(server) as of_pods,
     ):
         host = Host(
@@ -122,6 +130,7 @@ async def dev_cluster(
                 leadership=Always(),
                 log=log,
                 in_flight=_IN_FLIGHT,
+                events=events_to(of_events, new_identity(), events),
             )
         )
         runtimes = SimulatedRuntimes(

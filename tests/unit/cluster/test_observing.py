@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
+from memoryapi.events import EventWay
 from memoryapi.site import Site, play
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
@@ -94,7 +95,7 @@ def test_the_reference_names_all_metrics_of_a_host(profiles: Profiles) -> None:
         families = [name for name in families if not name.endswith("_created")]
         assert sorted(set(re.findall(r"`(kruntimes_scheduler_\w+)`", page))) == sorted(families)
 
-    play(profiles, scene)
+    play(profiles, scene, events=EventWay().sink())
 
 
 def test_two_hosts_in_one_process_share_no_number(profiles: Profiles) -> None:

@@ -12,9 +12,10 @@ import pytest
 from kruntimes_core.cluster.leading.durations import Durations
 from kruntimes_core.cluster.leading.identity import lease_namespace, new_identity
 from kruntimes_core.cluster.leading.observed import Observed
-from kruntimes_core.cluster.leading.record import Lease, held, micro_time, released
+from kruntimes_core.cluster.leading.record import Lease, held, released
 from kruntimes_core.engine.instant import SECOND
 from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.times import micro_time
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 120, tzinfo=UTC)
 TIME = "2026-01-02T03:04:05.000120Z"
