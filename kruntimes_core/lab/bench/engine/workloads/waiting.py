@@ -24,7 +24,9 @@ def freed_slot(site: Site, watch: Stopwatch) -> int:
         del site.lives[ending.name]
         site.running.append(taken or _intruder(site, ending))
         if taken is not None:
-            (arrived,) = site.known([site.cluster.arrival(place)])
+            # Where one waited less: every pool keeps as many as it had.
+            request = {"cpu": 1 + place % site.cluster.shape.requests}
+            (arrived,) = site.known([site.cluster.life(taken.pool, place, request)])
             site.tell(arrived.seen())
         site.settle()
     return runs
