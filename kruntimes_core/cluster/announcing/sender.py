@@ -62,8 +62,8 @@ class EventSender:
 
     async def _create(self, announcement: Announcement, known: Known) -> Sent:
         event = announcement.event(known.name, self._instance, self._clock.now().wall)
-        path = EVENTS.path(announcement.regarding.namespace)
-        status = await self._request("create", path, "application/json", event)
+        namespace = announcement.regarding.namespace
+        status = await self._request("create", namespace, None, "application/json", event)
         if isinstance(status, ApiFailure):
             return Sent(EventOutcome.FAILED, status)
         # The name is our own: if it is taken, a request without an answer had arrived.
@@ -72,28 +72,28 @@ class EventSender:
             return Sent(EventOutcome.CREATED)
         if not _later(status):
             self._known.forget(announcement)
-        return _not_sent(status, "create")
+        return _not_sent(status, "create", namespace)
 
     async def _count_on(self, announcement: Announcement, known: Known) -> Sent | None:
         """Patch its series; None if it is gone."""
         body = series(known.count + 1, self._clock.now().wall)
-        path = EVENTS.path(announcement.regarding.namespace, known.name)
-        status = await self._request("patch", path, _PATCH, body)
+        namespace = announcement.regarding.namespace
+        status = await self._request("patch", namespace, known.name, _PATCH, body)
         if isinstance(status, ApiFailure):
             return Sent(EventOutcome.FAILED, status)
         if status.code == 404:
             return None
         if status.code != 200:
-            return _not_sent(status, "patch")
+            return _not_sent(status, "patch", namespace)
         self._known.written(announcement, known, self._clock.now().ticks)
         return Sent(EventOutcome.UPDATED)
 
     async def _request(
-        self, verb: str, path: str, content_type: str, body: Mapping[str, Any]
+        self, verb: str, namespace: str, name: str | None, content_type: str, body: Mapping[str, Any]
     ) -> Status | ApiFailure:
         call = Call(
             method=_METHODS[verb],
-            path=path,
+            path=EVENTS.path(namespace, name),
             query=(("fieldManager", FIELD_MANAGER), ("timeout", f"{self._seconds:g}s")),
             headers={"content-type": content_type, "accept": _ACCEPT},
             body=json.dumps(body, separators=(",", ":")).encode(),
@@ -103,7 +103,7 @@ class EventSender:
         try:
             response = await self._transport.request(call)
         except TransportError as error:
-            return unavailable(verb, EVENTS.title, error)
+            return unavailable(verb, _title(namespace), error)
         return status_of(response, self._clock.now().wall)
 
 
@@ -111,11 +111,15 @@ def _later(status: Status) -> bool:
     return status.code in _AGAIN or not 400 <= status.code < 500
 
 
-def _not_sent(status: Status, verb: str) -> Sent:
+def _title(namespace: str) -> str:
+    return f"{EVENTS.title} in {namespace}"
+
+
+def _not_sent(status: Status, verb: str, namespace: str) -> Sent:
     outcome = EventOutcome.FAILED if _later(status) else EventOutcome.REFUSED
     if status.code in _OF_CREDENTIALS:
-        return Sent(outcome, refused(status, verb, EVENTS.title))
+        return Sent(outcome, refused(status, verb, _title(namespace)))
     said = f" ({status.message})" if status.message else ""
-    failure = unavailable(verb, EVENTS.title, f"the API server answered {status.code}{said}")
+    failure = unavailable(verb, _title(namespace), f"the API server answered {status.code}{said}")
     failure.retry_after = status.retry_after
     return Sent(outcome, failure)
