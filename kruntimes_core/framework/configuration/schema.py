@@ -17,6 +17,7 @@ from kruntimes_core.framework.loading.catalog import Catalog, Installed
 from kruntimes_core.framework.loading.failures import LoadError, Refusal, describe_exception
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_DEFINITIONS = "#/$defs/"
 
 Schema = dict[str, Any]
 
@@ -74,16 +75,20 @@ def _arguments(installed: Installed, definitions: Schema) -> Schema:
         return {"type": ["object", "null"], "maxProperties": 0}
     schema = _schema_of(model, installed)
     definitions |= {f"{installed.name}.{key}": value for key, value in schema.pop("$defs", {}).items()}
-    definitions[f"{installed.name}.Arguments"] = schema
-    reference = {"$ref": f"#/$defs/{installed.name}.Arguments"}
-    if schema.get("required"):
+    # In lower case, so that it is the name of no section, no plugin and no model of one.
+    key = f"arguments.{installed.name}"
+    definitions[key] = schema
+    reference = {"$ref": f"{_DEFINITIONS}{key}"}
+    # A model that contains itself is a reference to its own definition.
+    whole = definitions[schema["$ref"].removeprefix(_DEFINITIONS)] if "$ref" in schema else schema
+    if whole.get("required"):
         return reference
     return {"anyOf": [reference, {"type": "null"}]}
 
 
 def _schema_of(model: type[BaseModel], installed: Installed) -> Schema:
     try:
-        return model.model_json_schema(ref_template=f"#/$defs/{installed.name}.{{model}}")
+        return model.model_json_schema(ref_template=f"{_DEFINITIONS}{installed.name}.{{model}}")
     except KeyboardInterrupt:
         raise
     except BaseException as error:

@@ -27,6 +27,20 @@ class {name}:
 """
 EASY = ZONES.replace("label: str", "label: str = 'zone'")
 UNTOLD = ZONES.replace("label: str", "label: Callable[[], None] = print")
+TREE = """
+class Inner:
+    class Arguments(BaseModel):
+        depth: int
+class Tree(BaseModel, extra="forbid"):
+    label: str
+    below: list[Tree] = []
+    inner: Inner.Arguments | None = None
+class {name}:
+    Arguments = Tree
+    def __init__(self, arguments): self.arguments = arguments
+    @hookimpl
+    def filter(self, pod): ...
+"""
 OFF = "class {name}:\n  on_by_default = False\n  @hookimpl\n  def filter(self, pod): ...\n"
 
 
@@ -102,6 +116,27 @@ ONLY = "plugins: {disabled: ['*'], enabled: [RuntimePodAvailability, %s]}"
 def test_the_schema_agrees_with_the_start_of_the_scheduler(supplied: Any, text: str, good: bool) -> None:
     assert accepted(supplied, text) is good
     assert starts(supplied, text) is good
+
+
+@pytest.mark.parametrize(
+    ("arguments", "good"),
+    [
+        ("{label: a}", True),
+        ("{label: a, below: [{label: b, below: [{label: c}]}], inner: {depth: 2}}", True),
+        ("{label: a, below: [{label: b, below: [{}]}]}", False),
+        ("{label: a, inner: {depth: x}}", False),
+        ("null", False),
+    ],
+)
+@pytest.mark.parametrize("name", ["Backoff", "Forest"])
+def test_arguments_may_contain_themselves_and_be_called_like_anything(
+    environment: Any, name: str, arguments: str, good: bool
+) -> None:
+    environment.supplied()
+    environment.install(name, TREE)
+    text = ONLY % f"{{name: {name}, arguments: {arguments}}}"
+    assert accepted(environment, text + "\nbackoff: {maxSeconds: 9}") is good
+    assert starts(environment, text) is good
 
 
 def test_the_schema_is_one_and_can_be_written_as_json(supplied: Any) -> None:
