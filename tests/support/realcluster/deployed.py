@@ -10,6 +10,10 @@ import yaml
 
 from kruntimes_core.cluster.rights.needed import Right
 from realcluster.access import Rule
+from realcluster.scheduler import STEADY
+
+HASTY = f"{STEADY}events: {{afterSeconds: 1, repeatSeconds: 1}}\n"
+"""A configuration with which what lasts for a second is announced, and again after another."""
 
 _MANIFESTS = Path(__file__).parents[3] / "deploy" / "manifests"
 

@@ -159,11 +159,16 @@ def _parsed(line: str) -> dict[str, Any]:
 
 @contextmanager
 def running_scheduler(
-    cluster: Reachable, token: str, folder: Path, *arguments: str, program: Sequence[str] = (COMMAND,)
+    cluster: Reachable,
+    token: str,
+    folder: Path,
+    *arguments: str,
+    program: Sequence[str] = (COMMAND,),
+    configuration: str = STEADY,
 ) -> Iterator[Scheduler]:
     """A scheduler that acts for the bearer of `token`, on free ports; program: what is started for it."""
     config = folder / "scheduler.yaml"
-    config.write_text(STEADY)
+    config.write_text(configuration)
     scheduler = Scheduler(
         [
             f"--kubeconfig={kubeconfig_of(cluster, token, folder)}",
