@@ -31,8 +31,8 @@ class Vitals:
         """What a restart would mend. An API server that does not answer is not among it."""
         calls = sum(self._planner.stuck.values())
         stuck = f"{calls} calls of plugins do not return" if calls >= _FATAL_STUCK_CALLS else ""
-        hung = [one.feed.title for one in self._reflectors if one.tried_seconds > _HUNG_SECONDS]
-        past = [one.feed.title for one in self._reflectors if one.outdated_seconds > _OUTDATED_SECONDS]
+        hung = [one.feed.title for one in self._reflectors if one.pulse.tried_seconds > _HUNG_SECONDS]
+        past = [one.feed.title for one in self._reflectors if one.pulse.outdated_seconds > _OUTDATED_SECONDS]
         overdue = self._writer.overdue
         return [
             Check("planner", stuck),
@@ -54,5 +54,5 @@ class Vitals:
         for check in self.alive():
             if not check.holds:
                 return check.why
-        lost = (one for one in self._reflectors if one.worked_seconds > _LOST_SECONDS)
+        lost = (one for one in self._reflectors if one.pulse.worked_seconds > _LOST_SECONDS)
         return next((one.problem or "" for one in lost), "")

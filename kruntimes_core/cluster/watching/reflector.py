@@ -14,6 +14,7 @@ from kruntimes_core.cluster.slices import Slices
 from kruntimes_core.cluster.transport.protocol import Transport
 from kruntimes_core.cluster.watching.feed import Feed
 from kruntimes_core.cluster.watching.listing import Listed, Listing
+from kruntimes_core.cluster.watching.pulse import Pulse
 from kruntimes_core.cluster.watching.watch import STREAM_SECONDS, Watch, WatchEvent
 from kruntimes_core.engine import events
 from kruntimes_core.engine.instant import SECOND
@@ -21,9 +22,6 @@ from kruntimes_core.engine.versions import older
 
 _ASK_AGAIN_SECONDS = 60.0
 """How often a resource is looked for that the server does not serve."""
-_BEHIND_SECONDS = 10.0
-"""For how long a server may be behind. One that was restored to an older state has another history: what
-was seen of the former one stays wrong, also when its versions have caught up."""
 _STEADY_TICKS = 5 * SECOND
 """A watch that stood so long has worked: what fails next is a new failure."""
 
@@ -52,6 +50,8 @@ class Reflector:
         """Whether what it follows was listed after `begin_anew`, if that was called."""
         self.heard_at: int | None = None
         """When the server was last heard on a watch, in ticks."""
+        self.pulse = Pulse()
+        """Whether anything comes of all this."""
         self._clock = clock
         self._log = log
         self._tell = tell
@@ -59,17 +59,14 @@ class Reflector:
         self._pauses = Pauses(random)
         self._expiries = Pauses(random)
         """Of their own: a server that says that a version is too old is there again after an outage."""
-        self._listing = Listing(transport, feed, clock, self._worked)
+        self._listing = Listing(transport, feed, clock, self.pulse.worked)
         self._watch = Watch(transport, feed, clock)
         self._version = ""
         self._strange: set[str] = set()
-        self._tried_at: float | None = None
-        self._worked_at: float | None = None
-        self._outdated_at: float | None = None
 
     async def run(self) -> None:
         """List and watch until cancelled. It may be called again then."""
-        self._worked()
+        self.pulse.worked()
         while True:
             await self._list()
             await self._follow()
@@ -77,21 +74,6 @@ class Reflector:
     def begin_anew(self) -> None:
         """What was listed may be outdated: it counts again once the next `run` has listed."""
         self.fresh = False
-
-    @property
-    def tried_seconds(self) -> float:
-        """Since anything came of what it does, a failure included; what it does has time limits."""
-        return _since(self._tried_at)
-
-    @property
-    def worked_seconds(self) -> float:
-        """Since the server last answered as it should."""
-        return _since(self._worked_at)
-
-    @property
-    def outdated_seconds(self) -> float:
-        """Since the server answered from the past; 0 if it does not, or soon did not any more."""
-        return _since(self._outdated_at)
 
     # List
 
@@ -110,8 +92,7 @@ class Reflector:
     def _commit(self, listed: Listed) -> None:
         if older(listed.version, self._version):
             raise outdated("list", self.feed.title)
-        if self.outdated_seconds < _BEHIND_SECONDS:
-            self._outdated_at = None
+        self.pulse.caught_up()
         self._version = listed.version
         self._tell(self.feed.whole(listed.observations, listed.version))
         self._log.debug("listed", resource=self.feed.title, count=len(listed.observations))
@@ -176,16 +157,13 @@ class Reflector:
     # State
 
     def _opened(self) -> None:
-        self._worked()
+        self.pulse.worked()
         self.heard_at = self._clock.now().ticks
         if not self.following:
             self._log.info("following", resource=self.feed.title)
         if not (self.following and self.fresh):
             self.following, self.fresh, self.problem = True, True, None
             self._changed()
-
-    def _worked(self) -> None:
-        self._tried_at = self._worked_at = asyncio.get_running_loop().time()
 
     def _note_steady(self, began: int) -> None:
         """Forget earlier failures if this watch stood for a while."""
@@ -194,9 +172,7 @@ class Reflector:
             self._expiries.reset()
 
     async def _failed(self, failure: ApiFailure) -> None:
-        self._tried_at = asyncio.get_running_loop().time()
-        if failure.kind is FailureKind.OUTDATED and self._outdated_at is None:
-            self._outdated_at = self._tried_at
+        self.pulse.failed(outdated=failure.kind is FailureKind.OUTDATED)
         problem = str(failure)
         if problem != self.problem:
             self._log.warning(problem)
@@ -204,8 +180,3 @@ class Reflector:
         self._changed()
         pauses = self._expiries if failure.kind is FailureKind.EXPIRED else self._pauses
         await asyncio.sleep(pauses.next(failure.retry_after))
-
-
-def _since(moment: float | None) -> float:
-    """Seconds of the loop's time, which stands still with its timers; 0 before the beginning."""
-    return asyncio.get_running_loop().time() - moment if moment is not None else 0.0
