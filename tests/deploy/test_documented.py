@@ -45,6 +45,7 @@ def environment(kubectl: str, untouched: Cluster, tmp_path: Path) -> dict[str, s
 def test_the_commands_work_one_after_the_other(
     page: Page, environment: dict[str, str], tmp_path: Path
 ) -> None:
+    _set(page, environment)
     checkout = tmp_path / "checkout"
     checkout.mkdir()
     (checkout / "deploy").symlink_to(ROOT / "deploy")
@@ -59,3 +60,11 @@ def test_the_commands_work_one_after_the_other(
                 script, cwd=checkout, env=environment, capture_output=True, text=True, check=False
             )
             assert done.returncode == 0, f"{block.text}{done.stdout}{done.stderr}"
+
+
+def _set(page: Page, environment: dict[str, str]) -> None:
+    """What a page finds in the cluster, if it says that there is something: `data/<its name>.yaml`."""
+    found = Path(__file__).with_name("data") / f"{page.path.stem}.yaml"
+    if found.exists():
+        script = ["/bin/bash", "-euc", f"kubectl apply --filename {found}"]
+        subprocess.run(script, env=environment, check=True)

@@ -34,6 +34,7 @@ NOT_RUN = {
         "docker ",
     ): "needs a container engine; see tests/deploy/test_image.py",
     ("docs/how-to/install-in-a-cluster.md", "kubectl --namespace kruntimes-system rollout"): "needs nodes",
+    ("docs/how-to/replace-the-go-scheduler.md", "kubectl --namespace kruntimes-system port-f"): "needs nodes",
     ("docs/how-to/add-plugins-in-a-cluster.md", "pip wheel "): "needs a plugin of the reader's",
 }
 LANGUAGES = {"bash", "console", "dockerfile", "json", "mermaid", "python", "text", "toml", "yaml"}

@@ -23,7 +23,7 @@ _COLUMNS = [Column(name) for name in ("KIND", "PLUGIN", "REASON", "RUNS", "CLEAR
 
 def print_report(comparison: Comparison, clock: Clock, form: str) -> None:
     """Write the report to standard output, as a table or as JSON."""
-    document = report_document(comparison, clock.now().wall)
+    document = _document(comparison, clock)
     if form == "json":
         write_json(document)
         return
@@ -35,7 +35,7 @@ def report_page(comparison: Comparison, clock: Clock) -> Page:
     """The report as a page: a table, or JSON with `?output=json`."""
 
     def page(query: Mapping[str, str]) -> tuple[str, str]:
-        document = report_document(comparison, clock.now().wall)
+        document = _document(comparison, clock)
         if query.get("output") == "json":
             return json.dumps(document, indent=2) + "\n", "application/json"
         return "\n".join(report_lines(document, Screen())) + "\n", "text/plain"
@@ -54,6 +54,10 @@ def report_lines(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
         yield f"not compared: {', '.join(skipped)}"
     if document["differences"]:
         yield from table(_COLUMNS, [_row(one) for one in document["differences"]], screen)
+
+
+def _document(comparison: Comparison, clock: Clock) -> dict[str, Any]:
+    return report_document(comparison.report, comparison.held, clock.now().wall)
 
 
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:

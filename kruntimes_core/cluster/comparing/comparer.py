@@ -6,8 +6,6 @@ by what was known then, and after, when it is sure that the event counted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.comparing.concluding import ours
 from kruntimes_core.cluster.comparing.difference import Difference
@@ -16,27 +14,17 @@ from kruntimes_core.cluster.comparing.kinds import Hint, Kind, NotCompared
 from kruntimes_core.cluster.comparing.leftovers import Leftovers
 from kruntimes_core.cluster.comparing.placements import Placements
 from kruntimes_core.cluster.comparing.report import Report
-from kruntimes_core.cluster.comparing.sighting import Sighting, pending_run, sight
+from kruntimes_core.cluster.comparing.sighting import Look, Sighting, pending_run, sight
 from kruntimes_core.cluster.writing.answers import NOT_SENT
 from kruntimes_core.engine import events
 from kruntimes_core.engine.binding.requests import Refused
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.model.run import Phase
-from kruntimes_core.model.snapshot import Snapshot
 
 _CONFLICT = Refused(409)
 """What the server would say to a write that is held, once the Run has changed."""
 _ENDS = {Phase.FAILED: Outcome.FAILED, Phase.CANCELLED: Outcome.CANCELLED}
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """A Run before an event, and by what it is judged after it."""
-
-    sighting: Sighting
-    snapshot: Snapshot
-    hints: tuple[Hint, ...]
 
 
 class Comparer:
@@ -58,7 +46,7 @@ class Comparer:
         self._leftovers = leftovers
         self._placements = placements
         self._report = report
-        self._look: _Look | None = None
+        self._look: Look | None = None
 
     def before(self, event: events.Event) -> None:
         """The engine is about to take an event in."""
@@ -67,14 +55,14 @@ class Comparer:
         if entry is None or not isinstance(event, events.RunObserved):
             return
         hold = self._holds.of(entry.key)
-        hints = (Hint.FOLLOWS,) if hold is not None and self._holds.misled(hold) else ()
         sighting = sight(entry, event.observation, hold)
+        misled, crowded = self._misled(sighting), self._crowded(sighting)
         if hold is not None and event.observation.active and not sighting.same_pod:
             # What is reserved here must not count when the plugins are asked what they say by now.
             self._holds.end(hold, NOT_SENT)
         run = entry.run
         snapshot = self._engine.state.snapshot(run.namespace, run.runtime, self._clock.now().wall)
-        self._look = _Look(sighting, snapshot, hints)
+        self._look = Look(sighting, snapshot, misled, crowded)
 
     def after(self, event: events.Event) -> None:
         """The engine has taken an event in."""
@@ -86,7 +74,16 @@ class Comparer:
         elif isinstance(event, events.RunsListed):
             self._leftovers.review()
 
-    def _observed(self, look: _Look) -> None:
+    def _misled(self, sighting: Sighting) -> bool:
+        hold = sighting.hold
+        decided = sighting.seen.phase is not Phase.PENDING and not sighting.same_pod
+        return decided and hold is not None and self._holds.misled(hold)
+
+    def _crowded(self, sighting: Sighting) -> bool:
+        pod = sighting.seen.assigned_pod if not sighting.same_pod else None
+        return pod is not None and self._holds.reserve(sighting.entry.key, pod)
+
+    def _observed(self, look: Look) -> None:
         sighting = look.sighting
         if sighting.seen.phase is Phase.PENDING:
             if not sighting.same_question:
@@ -105,14 +102,14 @@ class Comparer:
             if not late:
                 self._report.skip(NotCompared.CHANGED)
 
-    def _decided(self, look: _Look) -> None:
+    def _decided(self, look: Look) -> None:
         """The running scheduler placed or ended it."""
         sighting = look.sighting
         skipped = self._why_not(sighting)
         if skipped is not None:
             self._report.skip(skipped)
         elif sighting.decision is not None and sighting.seen.active:
-            self._placements.compare(sighting, sighting.decision, look.snapshot, look.hints)
+            self._placements.compare(look, sighting.decision)
         elif sighting.decision is not None:
             self._ended(look, sighting.decision)
 
@@ -127,7 +124,7 @@ class Comparer:
             return NotCompared.CHANGED
         return NotCompared.BEFORE if sighting.decision is None else None
 
-    def _ended(self, look: _Look, decision: Decision) -> None:
+    def _ended(self, look: Look, decision: Decision) -> None:
         theirs = _ENDS[look.sighting.seen.phase]
         if decision.outcome is theirs:
             self._report.agree()
@@ -140,6 +137,6 @@ class Comparer:
                 ours=ours(decision),
                 theirs=theirs.lower(),
                 detail=look.sighting.seen.message,
-                hints=look.hints,
+                hints=(Hint.FOLLOWS,) if look.misled else (),
             )
         )

@@ -27,6 +27,8 @@ class Placement:
     pod: str
     pod_uid: str | None
     hints: tuple[Hint, ...] = ()
+    crowded: bool = False
+    """Whether another Run, that nobody placed there, holds room on that Pod here."""
 
 
 def ours(decision: Decision) -> str:
@@ -94,6 +96,8 @@ def _outscored(placed: Placement, decided: Judgement) -> Difference:
 
 
 def _rejected(placed: Placement, kind: Kind, verdict: tuple[int, Reject]) -> Difference:
+    if placed.crowded and Hint.FOLLOWS not in placed.hints:
+        placed = _hinting(placed, Hint.FOLLOWS)
     place, reject = verdict
     plugin = placed.profile.implementing("filter")[place].name
     return _difference(placed, kind, plugin, reject.reason, reject.detail)

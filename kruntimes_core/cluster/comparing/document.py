@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from kruntimes_core.cluster.comparing.comparison import Comparison
 from kruntimes_core.cluster.comparing.difference import Difference, Score
 from kruntimes_core.cluster.comparing.kinds import NotCompared
 from kruntimes_core.cluster.comparing.report import Report, Sort
@@ -14,16 +13,15 @@ from kruntimes_core.model.times import format_time
 API_VERSION = "kruntimes.io/dry-run/v1"
 
 
-def report_document(comparison: Comparison, now: datetime) -> dict[str, Any]:
-    """What was compared from when it began until `now`."""
-    report = comparison.report
+def report_document(report: Report, held: int, now: datetime) -> dict[str, Any]:
+    """What was compared from when it began until `now`. held: decisions that are not compared yet."""
     return {
         "apiVersion": API_VERSION,
         "from": format_time(report.began),
         "to": format_time(now),
         "agreed": report.agreed,
         "differed": report.differed,
-        "open": comparison.held,
+        "open": held,
         "notCompared": {why.value: report.not_compared[why] for why in NotCompared},
         "differences": [_sort(report, sort, number) for sort, number in report.differences.most_common()],
         "latest": [_difference(one) for one in report.latest],

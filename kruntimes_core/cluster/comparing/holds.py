@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.engine.binding.requests import Write, WriteAnswer, WriteKind
+from kruntimes_core.engine.binding.requests import PendingBind, Write, WriteAnswer, WriteKind
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.state.claims import RunKey
 from kruntimes_core.model.run import Phase
 
 # What strayed longer ago than that many others says little of what is decided now.
-_REMEMBERED = 64
+_REMEMBERED = 1_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +70,16 @@ class Holds:
         """Whether another bind of the namespace counted when this one was decided, and came otherwise."""
         namespace = hold.write.namespace
         return any(where == namespace and begin <= hold.at <= end for where, begin, end in self._strayed)
+
+    def reserve(self, key: RunKey, pod: str) -> bool:
+        """Whether another Run than this one is held on that Pod: nobody else knows of it."""
+        namespace, uid = key
+        return any(
+            isinstance(write.pending, PendingBind)
+            and (write.namespace, write.pending.assumption.pod.name) == (namespace, pod)
+            and write.uid != uid
+            for write in (hold.write for hold in self._holds.values())
+        )
 
     def open_entry(self, hold: Hold) -> RunEntry | None:
         """The Run of a write that somebody is still to decide on; None if that was done, or it is gone."""

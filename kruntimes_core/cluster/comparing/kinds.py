@@ -40,8 +40,8 @@ class Hint(StrEnum):
     TIMING = "timing"
     """By what was known when its choice was seen, the same Pod would be chosen here."""
     FOLLOWS = "follows"
-    """It was decided while another Run counted here on a Pod on which it was not placed: an earlier
-    difference may be all there is."""
+    """Another Run counted here on a Pod on which it was not placed when this one was decided, or holds the
+    room for which a Pod is rejected: an earlier difference may be all there is."""
 
 
 class NotCompared(StrEnum):

@@ -10,7 +10,7 @@ from kruntimes_core.cluster.comparing.concluding import Placement
 from kruntimes_core.cluster.comparing.difference import Difference
 from kruntimes_core.cluster.comparing.kinds import Hint, Kind, NotCompared
 from kruntimes_core.cluster.comparing.report import Report
-from kruntimes_core.cluster.comparing.sighting import Sighting
+from kruntimes_core.cluster.comparing.sighting import Look, Sighting
 from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.engine.record.judging import Judgement, JudgeWork, Question
 from kruntimes_core.framework.configuration import Profiles
@@ -26,10 +26,9 @@ class Placements:
         self._asking = asking
         self._profiles = profiles
 
-    def compare(
-        self, sighting: Sighting, decision: Decision, snapshot: Snapshot, hints: tuple[Hint, ...]
-    ) -> None:
-        """snapshot: what was known when the placement was seen, without a reservation of this Run."""
+    def compare(self, look: Look, decision: Decision) -> None:
+        """look: at a Run that the running scheduler placed. decision: what was decided on it here."""
+        sighting = look.sighting
         if sighting.same_pod:
             self._report.agree()
             return
@@ -39,10 +38,11 @@ class Placements:
             profile=decision.profile or self._profiles.of(decision.run.runtime),
             pod=sighting.seen.assigned_pod or "",
             pod_uid=sighting.seen.assigned_pod_uid,
-            hints=hints,
+            hints=(Hint.FOLLOWS,) if look.misled else (),
+            crowded=look.crowded,
         )
         if _plugins_decided(sighting, decision):
-            self._ask(placed, snapshot)
+            self._ask(placed, look.snapshot)
         else:
             self._report.differ(_at_once(placed))
 

@@ -11,6 +11,7 @@ from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.versions import older
 from kruntimes_core.model.run import RunObservation
+from kruntimes_core.model.snapshot import Snapshot
 
 _UNDECIDED = frozenset({Stage.KEYING, Stage.QUEUED, Stage.WORKING, Stage.BEHIND})
 
@@ -44,6 +45,19 @@ class Sighting:
         if self.seen.assigned_pod_uid is None:
             return self.seen.assigned_pod == chosen.name
         return self.seen.assigned_pod_uid == chosen.uid
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A sighting, and what an answer to it must be judged by."""
+
+    sighting: Sighting
+    snapshot: Snapshot
+    """What was known then, without a reservation of this Run on another Pod than it is seen on."""
+    misled: bool
+    """Whether another Run counted here, when this one was decided, on a Pod on which it was not placed."""
+    crowded: bool
+    """Whether another Run is held on the Pod on which this one is seen."""
 
 
 def pending_run(engine: Engine, event: events.Event) -> RunEntry | None:

@@ -194,6 +194,28 @@ def test_what_follows_from_an_earlier_difference_is_hinted_at(profiles: Profiles
     play(profiles, scene)
 
 
+def test_room_that_came_free_and_is_reserved_here_for_another_is_hinted_at(profiles: Profiles) -> None:
+    async def scene(site: Site, other: Beside) -> None:
+        for number in (0, 1):
+            site.pod(f"py-{number}", runs=1)
+            site.run(f"before-{number}", pod=f"py-{number}")
+        site.run("r1")
+        site.run("r2")
+        site.start()
+        await site.passes(1)
+        site.end("before-0")
+        await site.passes(1)
+        site.end("before-1")
+        await site.passes(1)
+        # It decided on both when both Pods were free.
+        other.binds("r1", "py-1")
+        found = await other.sees()
+        assert (found.kind, found.reason) == (Kind.POD_REJECTED, "InsufficientCapacity")
+        assert found.hints == (Hint.FOLLOWS,)
+
+    play(profiles, scene)
+
+
 def test_what_is_held_counts_for_later_decisions(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
         two_pods(site, runs=1)

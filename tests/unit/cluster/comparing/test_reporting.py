@@ -123,7 +123,7 @@ def test_json_lines_carry_the_same(profiles: Profiles) -> None:
 
 
 def document(site: Site, other: Beside) -> dict[str, Any]:
-    return report_document(other.comparison, site.clock.now().wall)
+    return report_document(other.report, other.comparison.held, site.clock.now().wall)
 
 
 def test_the_document(profiles: Profiles) -> None:
