@@ -37,6 +37,7 @@ from kruntimes_core.lab.bench.live.scheduler.command import (
 )
 from kruntimes_core.lab.bench.live.scheduler.kubeconfig import kubeconfig_for
 from kruntimes_core.lab.bench.live.scheduler.process import Running, running
+from kruntimes_core.lab.bench.live.scheduler.usage import check_process
 from kruntimes_core.lab.bench.live.server import check_crds, check_loopback, version_of
 from kruntimes_core.lab.bench.live.settings import Settings
 from kruntimes_core.lab.bench.live.tasks import beside
@@ -61,6 +62,8 @@ async def measure(settings: Settings, folder: Path, tell: Tell, log: Log) -> Res
     settings.load.check()
     if settings.command is not None:
         check_command(settings.command)
+    if settings.pid is not None:
+        check_process(settings.pid)
     clock, name = SystemClock(), secrets.token_hex(4)
     connection = await connect(settings.kubeconfig, settings.context, os.environ, clock)
     if not settings.anywhere:

@@ -9,6 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from kruntimes_core.model.errors import InputError
+
 _PROC = Path("/proc")
 _KIB = 1024
 # Linux makes the clock of a process out of its number (clock_getcpuclockid(3)): finer than the ticks of
@@ -24,6 +26,17 @@ class Usage:
     resident_bytes: int
     peak_bytes: int
     """The sum of what each had at most."""
+
+
+def check_process(pid: int) -> None:
+    """Raises `InputError` for a process that is not there."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError as error:
+        raise InputError(f"--scheduler-pid {pid}: no such process on this machine: look again") from error
+    except PermissionError:
+        # It is there, and somebody else's.
+        return
 
 
 def usage_of(pid: int) -> Usage | None:

@@ -17,7 +17,7 @@ from kruntimes_core.lab.bench.live.scheduler.command import (
     our_command,
 )
 from kruntimes_core.lab.bench.live.scheduler.kubeconfig import kubeconfig_for
-from kruntimes_core.lab.bench.live.scheduler.usage import usage_of
+from kruntimes_core.lab.bench.live.scheduler.usage import check_process, usage_of
 from kruntimes_core.model.errors import InputError
 
 AROUND = Surroundings("/my folder/config", ["a", "b"])
@@ -118,6 +118,13 @@ def test_a_process_that_is_gone_has_no_usage() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
         process.wait()
     assert usage_of(process.pid) is None
+    with pytest.raises(InputError, match=f"--scheduler-pid {process.pid}: no such process"):
+        check_process(process.pid)
+
+
+def test_a_process_that_is_there_may_be_measured() -> None:
+    check_process(os.getpid())
+    check_process(1)
 
 
 def test_the_usage_of_a_process_is_that_which_it_knows_itself() -> None:
