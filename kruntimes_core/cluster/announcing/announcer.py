@@ -25,7 +25,7 @@ from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.instant import SECOND, ticks
 
 _LONGEST_REST = SECOND
-"""Timers of the loop stand still while the machine is suspended, and nobody tells when this host leads."""
+"""Timers of the loop stand still while the machine is suspended, and nobody tells of what may last."""
 _QUIET = 60 * SECOND
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 60.0
 
@@ -51,9 +51,10 @@ class Announcer:
         self._may_speak = may_speak
         self._settings = settings
         self._lasting = Lasting(settings.after)
-        self._lanes = Lanes(self._lasting, Teller(engine).lasting)
+        self._lanes = Lanes(self._lasting, Teller(engine, settings.after).lasting)
         self._bucket = Bucket(settings.per_second)
         self._pauses = Pauses(random, _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
+        self._stirred = asyncio.Event()
         self._silent_until = 0
         self._quiet_until = 0
         self._problem: ApiFailure | None = None
@@ -72,6 +73,7 @@ class Announcer:
             lanes=self._lanes,
             clock=clock,
             may_speak=may_speak,
+            stir=self._stirred.set,
             dropped=self._dropped,
             placements=settings.placements,
         )
@@ -89,7 +91,7 @@ class Announcer:
         """Go on until cancelled."""
         while True:
             if (rest := self._rest()) > 0:
-                await asyncio.sleep(min(rest, _LONGEST_REST) / SECOND)
+                await self._wait(min(rest, _LONGEST_REST) / SECOND)
                 continue
             due = self._next()
             if due is None:
@@ -98,6 +100,13 @@ class Announcer:
                 await self._say(due)
 
     # Inside
+
+    async def _wait(self, seconds: float) -> None:
+        """Rest for so long, or until something is to be said at once."""
+        timer = asyncio.get_running_loop().call_later(seconds, self._stirred.set)
+        await self._stirred.wait()
+        timer.cancel()
+        self._stirred.clear()
 
     def _rest(self) -> int:
         """For how long there is nothing to do, in ticks."""
@@ -156,9 +165,10 @@ class Announcer:
 
     def _go_on(self, due: Due, outcome: EventOutcome) -> None:
         now = self._clock.now().ticks
-        said = outcome in (EventOutcome.CREATED, EventOutcome.UPDATED)
-        if due.spell is not None:
-            self._lasting.again(due.spell, now + (self._settings.repeat if said else self._settings.after))
+        if due.spell is not None and outcome in (EventOutcome.CREATED, EventOutcome.UPDATED):
+            self._lasting.again(due.spell, now + self._settings.repeat)
+        elif due.spell is not None:
+            self._lasting.later(due.spell, now)
         elif outcome is EventOutcome.FAILED and not self._lanes.retry(due):
             self._dropped(due.announcement.reason)
 

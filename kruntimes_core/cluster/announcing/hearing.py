@@ -41,14 +41,19 @@ class Hearing:
         lanes: Lanes,
         clock: Clock,
         may_speak: Callable[[], bool],
+        stir: Callable[[], None],
         dropped: Callable[[Reason], None],
         placements: bool,
     ) -> None:
-        """dropped: told what could not be noted. placements: whether binds are told of."""
+        """stir: called when something is to be said at once. dropped: told what could not be noted.
+
+        placements: whether binds are told of.
+        """
         self._lasting = lasting
         self._lanes = lanes
         self._clock = clock
         self._may_speak = may_speak
+        self._stir = stir
         self._dropped = dropped
         self._placements = placements
 
@@ -96,6 +101,7 @@ class Hearing:
     def _say(self, lane: Lane, announcement: Announcement) -> None:
         if not self._lanes.put(lane, announcement):
             self._dropped(announcement.reason)
+        self._stir()
 
     def _begins(self, key: RunKey, name: str, kind: Kind, refusal: str = "") -> None:
         spell = self._lasting.begins(key, name, kind, self._clock.now().ticks)

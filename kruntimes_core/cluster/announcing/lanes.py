@@ -9,6 +9,8 @@ from enum import StrEnum
 
 from kruntimes_core.cluster.announcing.announcement import Announcement
 from kruntimes_core.cluster.announcing.lasting import Lasting, Spell
+from kruntimes_core.cluster.announcing.reasons import Reason
+from kruntimes_core.cluster.announcing.telling import NotSaid
 from kruntimes_core.engine.instant import Now
 
 _MOST = 1_000
@@ -36,7 +38,7 @@ class Due:
 class Lanes:
     """Takes from each lane in turn. Two are bounded queues; the third looks at what lasts."""
 
-    def __init__(self, lasting: Lasting, look: Callable[[Spell, Now], Announcement | None]) -> None:
+    def __init__(self, lasting: Lasting, look: Callable[[Spell, Now], Announcement | NotSaid]) -> None:
         """look: what is to be said of one that lasts, if it still does."""
         self._lasting = lasting
         self._look = look
@@ -93,8 +95,11 @@ class Lanes:
         spell = self._lasting.pop(now.ticks)
         if spell is None:
             return None
-        announcement = self._look(spell, now)
-        if announcement is None:
-            self._lasting.ends(spell.key)
+        found = self._look(spell, now)
+        if found is NotSaid.EARLY:
+            self._lasting.later(spell, now.ticks)
             return None
-        return Due(announcement, Lane.LASTING, spell)
+        if isinstance(found, Announcement) and found.reason is not Reason.INVALID_RUN:
+            return Due(found, Lane.LASTING, spell)
+        self._lasting.ends(spell.key)
+        return Due(found, Lane.AT_ONCE) if isinstance(found, Announcement) else None

@@ -89,18 +89,18 @@ class Lasting:
         """One that is to be looked at by now. It comes again only by `again`."""
         while self._heap and self._heap[0][0] <= now:
             _, _, spell = heapq.heappop(self._heap)
-            if not self.lasts(spell):
-                continue
-            if spell.kind is Kind.WAITING or spell.last - spell.since >= self._after:
+            if self.lasts(spell):
                 return spell
-            # One failure of a Run that then queues for long is none that lasts.
-            self._push(spell, now + self._after)
         return None
 
     def again(self, spell: Spell, at: int) -> None:
         """Look at it at that time, if it still lasts now."""
         if self.lasts(spell):
             self._push(spell, at)
+
+    def later(self, spell: Spell, now: int) -> None:
+        """Look at it again after as long as before the first look."""
+        self.again(spell, now + self._after)
 
     def _push(self, spell: Spell, at: int) -> None:
         self._number += 1

@@ -7,6 +7,7 @@ what `status.message` says of a waiting Run: Events are read by more people than
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import Enum
 
 from kruntimes_core.cluster.announcing.announcement import (
     Announcement,
@@ -35,27 +36,41 @@ from kruntimes_core.model.run import Phase, Run
 NEVER = "no runtime pod advertises that much room, even when idle"
 
 
+class NotSaid(Enum):
+    """Why there is nothing to say of a Run."""
+
+    OVER = "over"
+    """It is not held back any more."""
+    EARLY = "early"
+    """It is, and may be placed by the next try for all that is known."""
+
+
 class Teller:
     """Says what holds a Run back, as it stands when it is asked."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, after: int) -> None:
+        """after: for how long a failure must last, in ticks."""
         self._engine = engine
+        self._after = after
         self._never_fits = NeverFits()
 
-    def lasting(self, spell: Spell, now: Now) -> Announcement | None:
-        """What holds the Run back; None if nothing does any more."""
+    def lasting(self, spell: Spell, now: Now) -> Announcement | NotSaid:
+        """What holds the Run back."""
         entry = self._engine.find(spell.key[0], spell.name)
         if entry is None or entry.key != spell.key or entry.decision is None:
-            return None
+            return NotSaid.OVER
         if entry.observation.phase is not Phase.PENDING or entry.observation.deleting:
             return _ended(spell, entry, entry.decision)
+        if spell.kind is not Kind.WAITING and spell.last - spell.since < self._after:
+            # One failure of a Run that has waited for long, or then queues for long, does not last.
+            return NotSaid.EARLY
         if spell.kind is Kind.UNWRITTEN:
             return _said(Reason.FAILED_UPDATE_STATUS, entry.run, spell.refusal)
         if entry.decision.error is not None:
             return _said(Reason.PLUGIN_ERROR, entry.run, _failure(entry.decision.error))
         if entry.decision.outcome is Outcome.WAITING:
             return self._waits(entry.decision, now)
-        return None
+        return NotSaid.OVER
 
     def _waits(self, decision: Decision, now: Now) -> Announcement:
         run = decision.run
@@ -90,12 +105,11 @@ def oversold(pod: RuntimePod, run: Run) -> Announcement:
     return Announcement(Reason.RUNTIME_POD_OVERSOLD, pod_reference(pod), note, run_reference(run))
 
 
-def _ended(spell: Spell, entry: RunEntry, decision: Decision) -> Announcement | None:
-    """The write that was in doubt had been applied."""
-    if spell.kind is not Kind.UNWRITTEN or decision.outcome is not Outcome.FAILED:
-        return None
-    if entry.observation.phase is not Phase.FAILED:
-        return None
+def _ended(spell: Spell, entry: RunEntry, decision: Decision) -> Announcement | NotSaid:
+    """An end as Failed whose answer was lost is told of as any other."""
+    unwritten = spell.kind is Kind.UNWRITTEN and decision.outcome is Outcome.FAILED
+    if not unwritten or entry.observation.phase is not Phase.FAILED:
+        return NotSaid.OVER
     return _invalid(entry.run.namespace, entry.run.name, entry.run.uid, decision.reason)
 
 

@@ -9,7 +9,8 @@ from itertools import count
 from typing import Any, Protocol
 
 from embedded.bodies import namespace_body
-from kruntimes_core.cluster.announcing.settings import EventSettings, EventSink
+from kruntimes_core.cluster.announcing.announcer import Announcer
+from kruntimes_core.cluster.announcing.settings import EventSettings, EventSink, events_to
 from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.engine.instant import ticks
 from kruntimes_core.framework.configuration import Profiles
@@ -22,6 +23,7 @@ from simulation.direct import DirectTransport
 Object = dict[str, Any]
 Fault = Callable[[Call], Awaitable[Response | None]]
 """May answer in place of the server, raise, or wait; None lets the call go on."""
+INSTANCE = "host_1"
 AFTER, REPEAT = 5.0, 20.0
 """Seconds; short, because each second of a host in virtual time costs a bit of a real one."""
 
@@ -49,10 +51,14 @@ class EventWay:
     def _inner(self) -> DirectTransport:
         return DirectTransport(self.server)
 
-    def sink(self, *, after: float = AFTER, repeat: float = REPEAT, **settings: Any) -> EventSink:
+    def sink(self, *, after: float = AFTER, repeat: float = REPEAT, **settings: Any) -> EventSink | None:
         """What a host needs to send over it; durations in seconds."""
         made = EventSettings(after=ticks(after), repeat=ticks(repeat), **settings)
-        return EventSink(transport=self, instance="host_1", settings=made)
+        return events_to(self, INSTANCE, made)
+
+    def namespace(self, name: str) -> None:
+        """Create a namespace."""
+        self.server.create(self.server.resources.named("namespaces"), None, namespace_body(name))
 
     @property
     def events(self) -> list[Object]:
@@ -91,11 +97,15 @@ class EventWay:
                     answer = await fault(call)
                     if answer is not None:
                         return answer
-                return await self._inner.request(call)
+                return await self.arrives(call)
         except TimeoutError as error:
             raise MaybeSentError(f"no answer within {call.timeout_seconds:g} s") from error
         finally:
             self._under_way -= 1
+
+    async def arrives(self, call: Call) -> Response:
+        """What the server makes of a call."""
+        return await self._inner.request(call)
 
     def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
         """Nobody watches Events here."""
@@ -106,6 +116,13 @@ class EventWay:
 
 
 Scene = Callable[[Site, EventWay], Awaitable[None]]
+
+
+def announcer_of(site: Site) -> Announcer:
+    """What sends the Events of the host."""
+    announcer = site.host.parts.announcer
+    assert announcer is not None
+    return announcer
 
 
 class Play(Protocol):
