@@ -17,7 +17,7 @@ from kruntimes_core.framework.loading.catalog import Catalog
 from kruntimes_core.lab.bench.engine.measuring import Bench
 from kruntimes_core.lab.bench.engine.report import report
 from kruntimes_core.lab.bench.engine.site import Means
-from kruntimes_core.lab.bench.engine.stopwatch import process_clock
+from kruntimes_core.lab.bench.engine.stopwatch import fine_clock, processor_clock
 from kruntimes_core.lab.bench.engine.workloads import WORKLOADS
 
 
@@ -25,7 +25,7 @@ def answer(options: EngineOptions) -> Exit:
     """Measure and show. Raises: `InputError` for a configuration that cannot be, or a broken plugin."""
     configuration = configuration_from(options.config)
     profiles = build_profiles(configuration, Catalog())
-    means = Means(profiles, Settings.of(configuration), process_clock, options.config)
+    means = Means(profiles, Settings.of(configuration), processor_clock, fine_clock, options.config)
     chosen = [one for one in WORKLOADS if not options.workloads or one.name in options.workloads]
     bench = Bench(chosen, options.shape, means, options.repeat, options.growth)
     follow(bench.run(), "measuring", bench.steps)

@@ -75,8 +75,8 @@ def engine(*, seed: int, **options: Any) -> Exit:
     """Measure what a decision costs, without an API server, and which plugin costs it.
 
     The engine of the scheduler and the plugins of the configuration decide about Pods and Runs in this
-    process. Times are those of the process that nobody disturbs; what the hooks cost is measured once
-    more, with clocks around each call.
+    process. Times are processor times. What the hooks cost is measured once more, with clocks around each
+    call.
 
     Exit codes: 0 measured, 2 bad input or a broken plugin.
     """

@@ -10,13 +10,21 @@ from kruntimes_core.cluster.collector import calm_collector, set_aside, take_bac
 
 
 @contextmanager
-def rested() -> Iterator[None]:
-    """What is known so far is set aside, and new objects are collected at the scheduler's thresholds."""
+def calmed() -> Iterator[None]:
+    """New objects are collected at the scheduler's thresholds."""
     before = gc.get_threshold()
     calm_collector()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@contextmanager
+def laid_aside() -> Iterator[None]:
+    """What is known so far is not looked through."""
     set_aside()
     try:
         yield
     finally:
         take_back()
-        gc.set_threshold(*before)

@@ -118,7 +118,7 @@ class HookPass:
 
 def hook_pass(workload: Timed, shape: Shape, means: Means) -> HookPass:
     """Repeat a workload once more to see what its hooks cost."""
-    clocks = HookClocks(means.clock)
+    clocks = HookClocks(means.fine_clock)
     observed = replace(means, profiles=wrapped(means.profiles, clocks.around))
     (done,) = workload.rounds(shape, observed, 1, begin=clocks.reset)
     return HookPass(clocks.costs(done.units), done.units, done.placed)

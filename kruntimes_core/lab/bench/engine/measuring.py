@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kruntimes_core.lab.bench.engine.collector import calmed
 from kruntimes_core.lab.bench.engine.figures import Figure, Sample, figures_of
 from kruntimes_core.lab.bench.engine.growth import Growth, grown_figures, grown_hooks, sizes_up_to
 from kruntimes_core.lab.bench.engine.hooks import HookPass, hook_pass
@@ -42,45 +43,61 @@ class Bench:
     @property
     def steps(self) -> int:
         """How many steps `run` takes."""
-        timed = [workload for workload in self._workloads if isinstance(workload, Timed)]
-        sizes = sum(len(workload.grows_with) for workload in timed) * len(sizes_up_to(1)) * self._growth
-        return (len(self._workloads) + sizes) * self._repeat + len(timed) + sizes
+        sizes = sum(len(workload.grows_with) for workload in self._timed) * len(sizes_up_to(1)) * self._growth
+        return (len(self._workloads) + sizes) * self._repeat + len(self._timed) + sizes
+
+    @property
+    def _timed(self) -> list[Timed]:
+        return [workload for workload in self._workloads if isinstance(workload, Timed)]
 
     def run(self) -> Iterator[int]:
         """Measure; yields how many steps are done."""
-        for workload in self._workloads:
-            yield from self._measure(workload, self._shape, self.measured)
-        if self._growth:
+        with calmed():
             for workload in self._workloads:
-                if isinstance(workload, Timed):
-                    yield from self._grow(workload)
+                yield from self._measure(workload)
+            for timed in self._timed if self._growth else ():
+                for dimension in timed.grows_with:
+                    yield from self._grow(timed, dimension)
 
-    def _measure(self, workload: Workload, shape: Shape, into: list[Measured]) -> Iterator[int]:
+    def _measure(self, workload: Workload) -> Iterator[int]:
         samples: list[Sample] = []
-        for sample in workload.samples(shape, self._means, self._repeat):
+        for sample in workload.samples(self._shape, self._means, self._repeat):
             samples.append(sample)
             yield self._step()
         hooks: HookPass | None = None
         if isinstance(workload, Timed):
-            hooks = hook_pass(workload, shape, self._means)
+            hooks = hook_pass(workload, self._shape, self._means)
             yield self._step()
-        into.append(Measured(workload=workload, figures=figures_of(samples), hooks=hooks))
+        self.measured.append(Measured(workload=workload, figures=figures_of(samples), hooks=hooks))
 
-    def _grow(self, workload: Timed) -> Iterator[int]:
-        for dimension in workload.grows_with:
-            sizes = sizes_up_to(getattr(self._shape, dimension))
-            found: list[Measured] = []
-            for size in sizes:
-                yield from self._measure(workload, self._shape.sized(dimension, size), found)
-            self.growth.append(
-                Growth(
-                    workload=workload.name,
-                    dimension=dimension,
-                    sizes=sizes,
-                    figures=grown_figures(sizes, [one.figures for one in found]),
-                    hooks=grown_hooks(sizes, [one.hooks.costs for one in found if one.hooks is not None]),
-                )
+    def _grow(self, workload: Timed, dimension: str) -> Iterator[int]:
+        sizes = sizes_up_to(getattr(self._shape, dimension))
+        shapes = [self._shape.sized(dimension, size) for size in sizes]
+        samples: list[list[Sample]] = [[] for _ in sizes]
+        yield from self._take_turns(workload, shapes, samples)
+        costs = []
+        for shape in shapes:
+            costs.append(hook_pass(workload, shape, self._means).costs)
+            yield self._step()
+        self.growth.append(
+            Growth(
+                workload=workload.name,
+                dimension=dimension,
+                sizes=sizes,
+                figures=grown_figures(sizes, [figures_of(taken) for taken in samples]),
+                hooks=grown_hooks(sizes, costs),
             )
+        )
+
+    def _take_turns(
+        self, workload: Timed, shapes: Sequence[Shape], samples: Sequence[list[Sample]]
+    ) -> Iterator[int]:
+        """Measure at each size in turn, so that whatever slows the machine for a while slows all of them."""
+        running = [workload.samples(shape, self._means, self._repeat) for shape in shapes]
+        for _ in range(self._repeat):
+            for taken, more in zip(samples, running, strict=True):
+                taken.append(next(more))
+                yield self._step()
 
     def _step(self) -> int:
         self._done += 1

@@ -19,17 +19,20 @@ from kruntimes_core.lab.bench.engine.cluster import Cluster
 from kruntimes_core.lab.bench.engine.lives import Life
 from kruntimes_core.lab.bench.engine.objects import START
 from kruntimes_core.lab.bench.engine.shape import Shape
-from kruntimes_core.lab.bench.engine.stopwatch import Clock, Stopwatch, process_clock
+from kruntimes_core.lab.bench.engine.stopwatch import Clock, Stopwatch, fine_clock, processor_clock
 from kruntimes_core.model.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What measures: the plugins that decide, the engine's settings, and a clock."""
+    """What measures: the plugins that decide, the engine's settings, and clocks."""
 
     profiles: Profiles
     settings: Settings
-    clock: Clock = process_clock
+    clock: Clock = processor_clock
+    """For parts of a repeat."""
+    fine_clock: Clock = fine_clock
+    """For the calls of hooks."""
     config: str | None = None
     """The file that the profiles came from, for a process of its own."""
 

@@ -8,13 +8,17 @@ from collections.abc import Callable
 Clock = Callable[[], int]
 """Nanoseconds that only go forward."""
 
-process_clock: Clock = time.perf_counter_ns
+processor_clock: Clock = time.thread_time_ns
+"""Of this thread alone: what else the machine does meanwhile does not count. Half a microsecond a look."""
+
+fine_clock: Clock = time.perf_counter_ns
+"""For what is shorter than a look at the other clock; counts what others do meanwhile, too."""
 
 
 class Stopwatch:
     """Adds up the time of parts that are measured one after another."""
 
-    def __init__(self, clock: Clock = process_clock) -> None:
+    def __init__(self, clock: Clock = processor_clock) -> None:
         self._clock = clock
         self._since = 0
         self.spent: dict[str, int] = {}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from kruntimes_core.lab.bench.engine.collector import rested
+from kruntimes_core.lab.bench.engine.collector import laid_aside
 from kruntimes_core.lab.bench.engine.figures import MILLISECONDS, NANOSECONDS, Quantity, Sample
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.site import Means, prepared
@@ -26,12 +26,12 @@ class Pauses:
         """See `Workload`."""
         site, place = prepared(shape, means), one_by_one(plain)
         for _ in range(repeat):
-            with rested():
-                with _noted(means.clock) as placing:
+            with laid_aside():
+                with _noted(means.fine_clock) as placing:
                     place(site, Stopwatch(means.clock))
-                with _noted(means.clock) as aside:
+                with _noted(means.fine_clock) as aside:
                     gc.collect()
-            with _noted(means.clock) as everything:
+            with _noted(means.fine_clock) as everything:
                 gc.collect()
             yield {
                 _longest("longest while placing"): _milliseconds(placing),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from kruntimes_core.lab.bench.engine.collector import rested
+from kruntimes_core.lab.bench.engine.collector import laid_aside
 from kruntimes_core.lab.bench.engine.figures import MICROSECONDS, NANOSECONDS, Quantity, Sample
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.site import Means, Site, complain, prepared
@@ -70,7 +70,7 @@ class Timed:
         begin: called when everything is prepared, before the first repeat that counts.
         """
         site, watch = self.prepare(shape, means), Stopwatch(means.clock)
-        with rested():
+        with laid_aside():
             self.repeat(site, watch)
             complain(site)
             watch.taken()

@@ -28,7 +28,7 @@ def profiles() -> Profiles:
 @pytest.fixture
 def means(profiles: Profiles, ticks: Ticks) -> Means:
     """The supplied plugins, on a clock that stands still."""
-    return Means(profiles, Settings(), ticks)
+    return Means(profiles, Settings(), ticks, ticks)
 
 
 @pytest.fixture
@@ -40,4 +40,4 @@ def tiny() -> Shape:
 @pytest.fixture
 def means_of(ticks: Ticks) -> Callable[[Profiles], Means]:
     """Means with other plugins, on the same clock."""
-    return lambda profiles: Means(profiles, Settings(), ticks)
+    return lambda profiles: Means(profiles, Settings(), ticks, ticks)
