@@ -1,6 +1,5 @@
 """What is said of a dry run is what it says: kinds, hints, documents, tables and rights."""
 
-import re
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -23,7 +22,6 @@ from tests.docs.pages import first_column, page, rows
 REPORT = page("docs/reference/dry-run.md")
 EXPLANATION = page("docs/explanation/dry-run.md")
 HOW_TO = page("docs/how-to/replace-the-go-scheduler.md")
-METRICS = page("docs/reference/metrics.md")
 
 
 @pytest.mark.parametrize(
@@ -87,14 +85,6 @@ def test_the_document_has_these_keys(document: dict[str, Any]) -> None:
     assert keys("differences") == list(document["differences"][0])
     assert keys("latest") == list(document["latest"][0])
     assert f"`{API_VERSION}`" in REPORT.section("document")
-
-
-def test_the_metrics_are_named() -> None:
-    named = set(re.findall(r"kruntimes_scheduler_dry_run_\w+", METRICS.section("A dry run")))
-    assert named == {
-        f"kruntimes_scheduler_dry_run_{name}"
-        for name in ("agreements_total", "differences_total", "not_compared_total", "held")
-    }
 
 
 def test_the_rights_that_are_shown_are_those_to_read() -> None:

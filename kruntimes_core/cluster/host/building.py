@@ -7,13 +7,11 @@ from dataclasses import replace
 
 from kruntimes_core.cluster.announcing.announcer import Announcer
 from kruntimes_core.cluster.announcing.gauges import show_events
-from kruntimes_core.cluster.comparing.comparison import Comparison, DryRun
-from kruntimes_core.cluster.comparing.gauges import show_comparison
-from kruntimes_core.cluster.comparing.lines import DifferenceLines
+from kruntimes_core.cluster.comparing.comparison import Comparison
 from kruntimes_core.cluster.host.answers import Answers
+from kruntimes_core.cluster.host.dry import comparison_of, dry_writer, join_comparison, without_writing
 from kruntimes_core.cluster.host.duty import Duty
 from kruntimes_core.cluster.host.gauges import show_host
-from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.host.oversold import Oversold
 from kruntimes_core.cluster.host.parts import Base, Parts
@@ -25,13 +23,10 @@ from kruntimes_core.cluster.observing.log import Level
 from kruntimes_core.cluster.observing.metrics import Metrics
 from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.rights.transport import HeardTransport
-from kruntimes_core.cluster.transport.readonly import ReadOnlyTransport
 from kruntimes_core.cluster.watching.feed import feeds
 from kruntimes_core.cluster.watching.followers import Followers
 from kruntimes_core.cluster.watching.reflector import Reflector
-from kruntimes_core.cluster.writing.dry import DryWriter
 from kruntimes_core.cluster.writing.protocol import Writer
-from kruntimes_core.cluster.writing.reading import RunReader
 from kruntimes_core.cluster.writing.writer import StatusWriter
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.model.decode import Decoder
@@ -39,12 +34,12 @@ from kruntimes_core.model.decode import Decoder
 
 def build_parts(means: Means) -> Parts:
     """Make all parts, each with those that it needs, and let the others hear what they ask for."""
-    base = _base(_without_writing(means) if means.dry_run is not None else means)
+    base = _base(without_writing(means) if means.dry_run is not None else means)
     means = base.means
     reflectors = _reflectors(base)
     followers = Followers(reflectors)
-    comparison = _comparison(base, means.dry_run) if means.dry_run is not None else None
-    writer = _dry_writer(base, comparison) if comparison is not None else _writer(base)
+    comparison = comparison_of(base, means.dry_run) if means.dry_run is not None else None
+    writer = dry_writer(base, comparison) if comparison is not None else _writer(base)
     vitals = Vitals(reflectors, writer, means.planner)
     duty = _duty(base, followers, vitals, writer)
     parts = Parts(
@@ -61,11 +56,6 @@ def build_parts(means: Means) -> Parts:
     )
     _join(parts)
     return parts
-
-
-def _without_writing(means: Means) -> Means:
-    """A dry run has nothing to write with: no part of it gets hold of another transport, or of a Lease."""
-    return replace(means, transport=ReadOnlyTransport(means.transport), leadership=Always(), events=None)
 
 
 def _base(means: Means) -> Base:
@@ -119,31 +109,6 @@ def _writer(base: Base) -> Writer:
     )
 
 
-def _comparison(base: Base, asked: DryRun) -> Comparison:
-    means = base.means
-    return Comparison(
-        asked,
-        engine=base.engine,
-        clock=means.clock,
-        profiles=means.profiles,
-        planner=means.planner,
-        stir=base.stirred.set,
-    )
-
-
-def _dry_writer(base: Base, comparison: Comparison) -> Writer:
-    means, limits = base.means, base.means.leadership.limits
-    return DryWriter(
-        engine=base.engine,
-        clock=means.clock,
-        reader=RunReader(means.transport, means.clock, base.decoder, limits.write_seconds),
-        holder=comparison.holder,
-        freed=base.stirred.set,
-        in_flight=means.in_flight,
-        timeout_seconds=limits.write_seconds,
-    )
-
-
 def _duty(base: Base, followers: Followers, vitals: Vitals, writer: Writer) -> Duty:
     return Duty(
         leadership=base.means.leadership,
@@ -193,7 +158,7 @@ def _join(parts: Parts) -> None:
         base.engine.journal.listeners.append(DecisionLines(means.log).decided)
     if parts.comparison is not None:
         # What it holds is reserved beside what really runs: a Pod may well hold more than it has.
-        _join_comparison(base, parts.comparison)
+        join_comparison(base, parts.comparison)
     else:
         base.watched.listeners.append(parts.oversold.after)
     if parts.announcer is not None:
@@ -209,10 +174,3 @@ def _join_announcer(parts: Parts, announcer: Announcer) -> None:
     parts.oversold.listeners.append(hears.oversold)
     parts.beside.append(announcer.run)
     show_events(base.metrics, announcer)
-
-
-def _join_comparison(base: Base, comparison: Comparison) -> None:
-    base.watched.foretold.append(comparison.before)
-    base.watched.listeners.append(comparison.after)
-    comparison.report.listeners.append(DifferenceLines(base.means.log).differs)
-    show_comparison(base.metrics, comparison, base.means.profiles)

@@ -19,6 +19,8 @@ from memoryapi.site import Site, play
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from kruntimes_core.cluster.comparing.comparison import Comparison, DryRun
+from kruntimes_core.cluster.comparing.gauges import show_comparison
 from kruntimes_core.cluster.leading.durations import Durations
 from kruntimes_core.cluster.leading.elector import Elector
 from kruntimes_core.cluster.leading.gauges import show_election
@@ -83,6 +85,18 @@ def elector_of(site: Site) -> Elector:
     )
 
 
+def comparison_of(site: Site, profiles: Profiles) -> Comparison:
+    """A dry run's, that never hears of anything."""
+    return Comparison(
+        DryRun(),
+        engine=site.host.engine,
+        clock=site.clock,
+        profiles=profiles,
+        planner=InlinePlanner(),
+        stir=lambda: None,
+    )
+
+
 def test_the_reference_names_all_metrics_of_a_host(profiles: Profiles) -> None:
     page = (Path(__file__).parents[3] / "docs" / "reference" / "metrics.md").read_text()
 
@@ -90,6 +104,7 @@ def test_the_reference_names_all_metrics_of_a_host(profiles: Profiles) -> None:
         site.start()
         await site.passes(1)
         show_election(site.host.metrics, elector_of(site))
+        show_comparison(site.host.metrics, comparison_of(site, profiles), profiles)
         shown = site.host.metrics.exposition().decode()
         families = re.findall(r"^# TYPE (\S+) (?:counter|gauge|histogram)$", shown, re.MULTILINE)
         families = [name for name in families if not name.endswith("_created")]
