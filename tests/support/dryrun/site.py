@@ -11,6 +11,8 @@ from memoryapi.site import play as play_site
 from kruntimes_core.cluster.comparing.comparison import Comparison, DryRun
 from kruntimes_core.cluster.comparing.difference import Difference
 from kruntimes_core.cluster.comparing.report import Report
+from kruntimes_core.cluster.host.host import Host
+from kruntimes_core.cluster.transport.readonly import ReadOnlyTransport
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import PODS
@@ -79,6 +81,7 @@ Scene = Callable[[Site, Beside], Awaitable[None]]
 def play(profiles: Profiles, scene: Scene, **host: Any) -> None:
     """Play a scene, and check that nothing but reads was asked of the server. host: arguments of `Means`."""
     asked: list[tuple[str, bytes | None]] = []
+    hosts: list[Host] = []
 
     async def whole(site: Site) -> None:
         try:
@@ -86,7 +89,18 @@ def play(profiles: Profiles, scene: Scene, **host: Any) -> None:
         finally:
             await site.end_host()
             asked.extend((call.method, call.body) for _, _, call in site.api.calls)
+            hosts.append(site.host)
 
     play_site(profiles, whole, **{"dry_run": DryRun(patience_seconds=PATIENCE_SECONDS)} | host)
     assert {method for method, _ in asked} <= {"GET"}
     assert {body for _, body in asked} <= {None}
+    if hosts[0].parts.comparison is not None:
+        assert _gate(hosts[0]).refused == 0
+
+
+def _gate(host: Host) -> ReadOnlyTransport:
+    """What lets the host read and not write. Nothing in it should even have tried."""
+    heard: Any = host.parts.base.means.transport
+    gate = heard._transport
+    assert isinstance(gate, ReadOnlyTransport)
+    return gate
