@@ -63,7 +63,7 @@ class EventWay:
     @property
     def events(self) -> list[Object]:
         """The Events that stand, oldest first."""
-        found: list[Object] = self.server.list(self.server.resources.named("events", "events.k8s.io"))
+        found = self.server.list(self.server.resources.named("events", "events.k8s.io"))
         return sorted(found, key=lambda event: int(event["metadata"]["resourceVersion"]))
 
     def of(self, name: str) -> list[Object]:

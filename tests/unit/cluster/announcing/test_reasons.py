@@ -10,6 +10,7 @@ from memoryapi.events import AFTER, REPEAT, EventWay, Play, announcer_of
 from memoryapi.server import status, target
 from memoryapi.site import Site
 
+from kruntimes_core.cluster.announcing.lanes import Lane
 from kruntimes_core.cluster.announcing.reasons import Reason
 from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, Response
 from kruntimes_core.framework.outcomes import InvalidRun
@@ -111,7 +112,7 @@ def test_what_cannot_be_written_for_long_is_said(announced: Play, code: int, say
         site.api.faults.clear()
         await site.passes(61)
         assert site.pod_of("r1") == "py-0"
-        assert announcer_of(site).lengths["lasting"] == 0
+        assert announcer_of(site).lengths[Lane.LASTING] == 0
 
     announced(scene)
 

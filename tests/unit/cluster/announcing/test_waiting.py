@@ -6,6 +6,7 @@ import pytest
 from memoryapi.events import AFTER, REPEAT, EventWay, Play, announcer_of
 from memoryapi.site import Site
 
+from kruntimes_core.cluster.announcing.lanes import Lane
 from kruntimes_core.cluster.announcing.reasons import CONTROLLER
 from kruntimes_core.cluster.announcing.telling import NEVER
 from kruntimes_core.testing.objects import affinity_object, term_object
@@ -98,7 +99,7 @@ def test_one_that_is_gone_makes_none(announced: Play, seen: bool) -> None:
             site.api.oldest = 0
         await site.passes(AFTER + 2)
         assert way.calls == []
-        assert announcer_of(site).lengths["lasting"] == 0
+        assert announcer_of(site).lengths[Lane.LASTING] == 0
 
     announced(scene)
 
