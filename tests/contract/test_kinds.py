@@ -63,6 +63,23 @@ def test_a_series_of_events(site: Site) -> None:
 
 
 @contract
+def test_an_event_of_the_scheduler_is_shown_to_those_who_look_at_its_run(site: Site) -> None:
+    """As `kubectl describe` asks: core/v1, by fields of the involved object."""
+    pod = {"kind": "Pod", "namespace": site.namespace, "name": "py-0", "apiVersion": "v1", "uid": "p"}
+    run = {**event(site)["regarding"], "uid": "u"}
+    site.made(EVENTS, event(site, "e1", regarding=run, related=pod))
+    site.made(EVENTS, event(site, "e2", regarding=pod, related=run, type="Warning"))
+    series = {"count": 2, "lastObservedTime": "2001-02-03T04:05:07.000000Z"}
+    assert site.patch(EVENTS, "e1", {"series": series}).status == 200
+    fields = f"involvedObject.name=r1,involvedObject.namespace={site.namespace},involvedObject.kind=Run"
+    assert site.list(OLD_EVENTS, fieldSelector=f"{fields},involvedObject.uid=u").names == ["e1"]
+    assert site.list(EVENTS, fieldSelector="regarding.name=py-0,type=Warning").names == ["e2"]
+    assert site.get(OLD_EVENTS, "e1").body["series"] == series
+    assert site.patch(EVENTS, "gone", {"series": series}).status == 404
+    assert site.create(EVENTS, event(site, "e1")).status == 409
+
+
+@contract
 def test_events_that_are_refused(site: Site) -> None:
     for fields in (
         {"reason": ""},
@@ -70,6 +87,8 @@ def test_events_that_are_refused(site: Site) -> None:
         {"action": None},
         {"type": "Odd"},
         {"note": "n" * 1025},
+        {"note": "\u00e9" * 513},
+        {"note": "\u00e9" * 512},
         {"eventTime": None},
         {"reportingController": None},
         {"reportingController": "a b"},

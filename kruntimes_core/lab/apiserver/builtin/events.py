@@ -78,7 +78,7 @@ class EventStrategy(TypedStrategy):
             value = obj.get(field) or ""
             if not value and field != "message":
                 yield required(field)
-            if len(value) > limit:
+            if len(value.encode()) > limit:
                 yield invalid(field, "", f"can have at most {limit} characters")
 
     def _controller_problems(self, obj: Object) -> Iterator[FieldError]:
