@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Protocol
 
-from kruntimes_core.cluster.collector import calm_collector, set_aside, take_back
-from kruntimes_core.cluster.host.host import Host
+from kruntimes_core.cluster.collector import calm_collector, set_aside
 
-_FROZEN_SECONDS = 600.0
+_PAUSE_SECONDS = 60.0
 
 
-async def rest_memory(host: Host) -> None:
-    """Set what is known aside once it is listed, and again now and then."""
+class Deciding(Protocol):
+    """What can tell whether everything is listed, and this process is the one that decides."""
+
+    @property
+    def deciding(self) -> bool:
+        """Whether it decides."""
+
+
+async def rest_memory(host: Deciding) -> None:
+    """Set what is known aside once it is listed, and then what was learnt since, again and again."""
     calm_collector()
     while not host.deciding:
         await asyncio.sleep(1.0)
     while True:
         set_aside()
-        await asyncio.sleep(_FROZEN_SECONDS)
-        take_back()
+        await asyncio.sleep(_PAUSE_SECONDS)
