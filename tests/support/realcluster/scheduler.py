@@ -30,6 +30,7 @@ RULES = [
     {"apiGroups": ["kruntimes.io"], "resources": ["runs/status"], "verbs": ["get", "update", "patch"]},
     {"apiGroups": ["kruntimes.io"], "resources": ["persistentworkspaces"], "verbs": ["get", "list", "watch"]},
     {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]},
+    {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"]},
 ]
 """The rights that the API contract gives the scheduler, as far as it uses them without election."""
 
