@@ -101,6 +101,19 @@ def test_it_cancels_faster_than_this_scheduler_hears_that_somebody_asked_for_it(
     play(profiles, scene)
 
 
+def test_it_cancels_before_this_scheduler_has_decided_to(profiles: Profiles) -> None:
+    async def scene(site: Site, other: Beside) -> None:
+        site.run("r1")
+        site.start()
+        await site.passes(1)
+        site.change("r1", spec={"cancelRequested": True})
+        other.ends("r1", "Cancelled")
+        await site.passes(1)
+        assert other.counts() == (0, 0, {"before": 1})
+
+    play(profiles, scene)
+
+
 def test_it_places_what_is_invalid_here(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
         site.pod("py-0")

@@ -83,6 +83,11 @@ def test_no_time_runs_out_while_nothing_is_decided(profiles: Profiles) -> None:
         assert any("forbidden" in why for why in site.why_not_ready())
         assert other.counts() == (0, 0, {"gap": 1})
         assert other.comparison.held == 0
+        site.api.faults.clear()
+        await site.passes(5)
+        other.binds("r1", "py-0")
+        await site.passes(1)
+        assert other.counts() == (1, 0, {"gap": 1})
 
     play(profiles, scene)
 

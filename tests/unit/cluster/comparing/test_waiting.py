@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from dryrun.site import PATIENCE_SECONDS, Beside, play
 from memoryapi.site import Site
 
@@ -13,9 +15,11 @@ from kruntimes_core.testing.objects import time_text
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
 
-def decisions(site: Site, run: str) -> int:
-    """How often something was decided for a Run."""
-    return site.log.count(f"decided run=team-a/{run} ")
+def cycles(site: Site) -> int:
+    """How many plans there were."""
+    shown = site.host.metrics.exposition().decode()
+    (number,) = re.findall(r"^kruntimes_scheduler_sync_duration_seconds_count (\S+)$", shown, re.MULTILINE)
+    return int(float(number))
 
 
 def test_it_placed_what_waits_here(profiles: Profiles) -> None:
@@ -128,7 +132,7 @@ def test_it_left_waiting_what_would_be_placed_here(profiles: Profiles) -> None:
     play(profiles, scene)
 
 
-def test_what_it_left_waiting_keeps_nobody_out_and_is_no_hot_loop(profiles: Profiles) -> None:
+def test_what_it_left_waiting_keeps_nobody_out(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
         site.pod("py-0", runs=1)
         site.run("r1")
@@ -137,13 +141,25 @@ def test_what_it_left_waiting_keeps_nobody_out_and_is_no_hot_loop(profiles: Prof
         await site.passes(PATIENCE_SECONDS + 2)
         assert [one.run.name for one in other.differences] == ["r1"]
         # Its room is free again: the next one would get it.
-        assert "pod=py-0" in site.log.rpartition("decided run=team-a/r2 ")[2].partition("\n")[0]
-        before = decisions(site, "r1") + decisions(site, "r2")
-        await site.passes(600)
-        # Each hold and each pause after it lasts for half a minute at least.
-        assert decisions(site, "r1") + decisions(site, "r2") - before < 2 * 600 / PATIENCE_SECONDS
-        # Each is told once.
-        assert sorted(one.run.name for one in other.differences) == ["r1", "r2"]
+        other.binds("r2", "py-0")
+        await site.passes(1)
+        assert other.counts() == (1, 1, {})
+
+    play(profiles, scene)
+
+
+def test_what_it_left_waiting_is_told_once_and_is_no_hot_loop(profiles: Profiles) -> None:
+    longest_backoff = 60
+
+    async def scene(site: Site, other: Beside) -> None:
+        site.pod("py-0", runs=1)
+        site.run("r1")
+        site.start()
+        await site.passes(PATIENCE_SECONDS + 2)
+        before = cycles(site)
+        await site.passes(900)
+        assert 1 <= cycles(site) - before <= 900 / (PATIENCE_SECONDS + longest_backoff) + 1
+        assert len(other.differences) == 1
 
     play(profiles, scene)
 

@@ -1,0 +1,24 @@
+"""Which decision counts for a Run when the running scheduler's is seen."""
+
+from __future__ import annotations
+
+from kruntimes_core.cluster.comparing.holds import Hold
+from kruntimes_core.cluster.comparing.sighting import sight
+from kruntimes_core.engine.binding.requests import Write
+from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.testing.builders import NAMESPACE
+from kruntimes_core.testing.harness import Host, refuse
+
+
+def test_a_placement_counts_only_while_it_is_held(profiles: Profiles) -> None:
+    host = Host(profiles)
+    host.pod("py-0")
+    host.disturb("r", refuse(422))
+    host.run("r")
+    host.settle()
+    entry = host.engine.find(NAMESPACE, "r")
+    (write,) = (request for request in host.requests if isinstance(request, Write))
+    assert entry is not None
+    assert sight(entry, entry.observation, Hold(write, 0)).decision is entry.decision
+    # It waits for its backoff: what it will be placed on by then is not decided yet.
+    assert sight(entry, entry.observation, None).decision is None
