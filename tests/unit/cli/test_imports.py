@@ -55,6 +55,7 @@ def test_a_plan_needs_neither_network_nor_drawing(imported: Imported) -> None:
         ["plugins", "list", "-h"],
         ["scheduler", "-h"],
         ["bench", "-h"],
+        ["bench", "engine", "-h"],
         ["--version"],
     ],
 )
