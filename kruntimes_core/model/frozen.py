@@ -24,7 +24,7 @@ class FrozenMap(Mapping[K, V_co], Generic[K, V_co]):
     __slots__ = ("__weakref__", "_hash", "_items")
 
     def __init__(self, items: Mapping[K, V_co] | None = None) -> None:
-        self._items: dict[K, V_co] = dict(items) if items else {}
+        self._items: dict[K, V_co] = dict(items.items()) if items else {}
         self._hash: int | None = None
 
     def __getitem__(self, key: K) -> V_co:

@@ -11,7 +11,7 @@ from kruntimes_core.engine import events
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runner import Prepared
-from kruntimes_core.framework.runner.columns import Columns
+from kruntimes_core.framework.runner.columns import Columns, Effort
 from kruntimes_core.framework.runner.combinations import Combinations
 from kruntimes_core.framework.runner.pool import Pool
 from kruntimes_core.framework.runner.preparing import PreFilters
@@ -279,16 +279,16 @@ def test_namespaces_that_come_and_go_leave_nothing_behind(host: Host) -> None:
 
 def test_states_of_runtimes_without_pods_are_forgotten_in_time() -> None:
     plugin = fake_plugin(filter=lambda pod, state: None, prefilter=lambda request: request)
-    columns = Columns(plugin, "filter", 0, Verdicts, checked)
+    columns = Columns(plugin, "filter", 0, Verdicts, checked, Effort(), kept=1_000)
     prefilters = PreFilters(Profile(plugins=(plugin,)))
     combinations = Combinations((columns,), ())
     nothing, pool = make_snapshot(), Pool()
-    for number in range(5_000):
+    for number in range(40_000):
         run = make_run(request={"size": number + 1})
         prepared = prefilters.prepare(run, nothing)
         assert isinstance(prepared, Prepared)
         combinations.of(pool, prepared, run)
-    assert len(columns) <= 4_096
+    assert len(columns) <= 32_768
 
 
 def test_runtimes_that_runs_only_name_leave_nothing_behind(profiles: Profiles) -> None:

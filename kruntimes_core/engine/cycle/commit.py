@@ -7,7 +7,15 @@ from collections import deque
 from kruntimes_core.engine.binding.requests import PendingBind
 from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.cycle.verdicts import Verdicts
-from kruntimes_core.engine.cycle.work import CheckWork, PlanWork, ReserveAnswer, ReserveWork, RunWork
+from kruntimes_core.engine.cycle.work import (
+    CheckWork,
+    Offer,
+    OfferWork,
+    PlanWork,
+    ReserveAnswer,
+    ReserveWork,
+    RunWork,
+)
 from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.queueing.order import greatest, key_of
 from kruntimes_core.engine.record.decision import TurnedDown
@@ -24,7 +32,8 @@ from kruntimes_core.framework.runner import (
     Unschedulable,
 )
 from kruntimes_core.model.pod import shortage
-from kruntimes_core.model.run import Phase
+from kruntimes_core.model.run import Phase, Run
+from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.model.workspace import WorkspacePhase
 
 # The host's own reason when its capacity check turns a chosen Pod down.
@@ -54,9 +63,7 @@ class Commit:
     def plan(self, entry: RunEntry, waiting: WaitingClass | None) -> PlanWork:
         """Take: the snapshot for a Run's plan, without the Pods that turned it down in this cycle."""
         core, run = self._core, entry.run
-        core.waiting.withdraw(entry)
-        entry.leave()
-        entry.stage = Stage.WORKING
+        self._begin(entry)
         return PlanWork(
             entry=entry,
             token=entry.token,
@@ -68,11 +75,32 @@ class Commit:
             excluded=frozenset(entry.turned_down),
         )
 
+    def begun(self, work: OfferWork, offer: Offer) -> PlanWork:
+        """The plan that was made for a Run while it waited, as one that was taken for itself."""
+        self._begin(offer.entry)
+        offer.entry.turned_down.clear()
+        return PlanWork(
+            entry=offer.entry,
+            token=offer.entry.token,
+            run=offer.run,
+            profile=work.profile,
+            waiting=offer.waiting,
+            snapshot=work.snapshot,
+            version=work.version,
+        )
+
+    def _begin(self, entry: RunEntry) -> None:
+        self._core.waiting.withdraw(entry)
+        entry.leave()
+        entry.stage = Stage.WORKING
+
     def planned(self, work: PlanWork, outcome: PlanOutcome) -> None:
         """A plan came back, and the Run is still the same."""
         if isinstance(outcome, Broken):
             self.broken(work, outcome.error)
-        elif not self._holds(work, outcome if isinstance(outcome, Invalid) else outcome.prepared):
+        elif not self.holds(
+            work.run, outcome if isinstance(outcome, Invalid) else outcome.prepared, work.snapshot
+        ):
             self._again(work)
         elif isinstance(outcome, Invalid):
             self.verdicts.end(work.entry, Phase.FAILED, outcome.reason, outcome.message)
@@ -101,7 +129,7 @@ class Commit:
         core, entry, run = self._core, work.entry, work.run
         same_pod = core.state.pods.get(run.namespace, chosen.pod.name) is chosen.pod
         moved = core.needs(work.profile).snapshot_counts and work.version != core.state.version(run.namespace)
-        if not same_pod or moved or not self._holds(work, chosen.prepared):
+        if not same_pod or moved or not self.holds(run, chosen.prepared, work.snapshot):
             self._check(work, chosen)
             return
         core.waiting.source = WakeSource.TARGET
@@ -198,14 +226,17 @@ class Commit:
         """Plan again at once: without the Pods turned down, or from what has changed."""
         self._steps.append(self.plan(work.entry, work.waiting))
 
-    def _holds(self, work: RunWork, prepared: Prepared | Invalid) -> bool:
-        """Whether what the prefilters were told is still so."""
-        state, run = self._core.state, work.run
+    def holds(self, run: Run, prepared: Prepared | Invalid, snapshot: Snapshot) -> bool:
+        """Whether what the prefilters were told, by the snapshot, is still so."""
+        state = self._core.state
+        targets = state.targets(run.namespace)
+        if targets is not snapshot.targets and not prepared.reads.hold(targets):
+            return False
         known = state.workspaces.get(run.namespace, run.workspace) if run.workspace is not None else None
         told = prepared.workspace
         if told is not None and told.phase is WorkspacePhase.MISSING:
             told = None
-        return known == told and prepared.reads.hold(state.targets(run.namespace))
+        return known == told
 
 
 def _abandoned(work: ReserveWork, result: Broken) -> ReserveAnswer:

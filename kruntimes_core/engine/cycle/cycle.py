@@ -11,8 +11,10 @@ from collections import deque
 
 from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.cycle.commit import Commit
+from kruntimes_core.engine.cycle.offers import Offers
 from kruntimes_core.engine.cycle.work import (
     KeyWork,
+    OfferWork,
     PlanWork,
     ReserveWork,
     Result,
@@ -37,6 +39,7 @@ class Cycle:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._commit = Commit(core)
+        self._offers = Offers(core, self._commit)
         self._sweeping: deque[WaitingClass] = deque()
         self._taken = 0
         self._last_key: object = None
@@ -76,7 +79,7 @@ class Cycle:
                 )
         return None
 
-    def _take_run(self) -> PlanWork | None:
+    def _take_run(self) -> PlanWork | OfferWork | None:
         if self._sweeping and self._taken % _SWEEP_SHARE == 0 and (work := self._take_swept()):
             return work
         while True:
@@ -88,7 +91,7 @@ class Cycle:
             if work is not None:
                 return work
 
-    def _take_swept(self) -> PlanWork | None:
+    def _take_swept(self) -> PlanWork | OfferWork | None:
         while self._sweeping:
             waiting = self._sweeping.popleft()
             if waiting.awake or waiting.busy or not waiting.size:
@@ -99,7 +102,9 @@ class Cycle:
                 return work
         return None
 
-    def _start_class(self, waiting: WaitingClass) -> PlanWork | None:
+    def _start_class(self, waiting: WaitingClass) -> PlanWork | OfferWork | None:
+        if self._offers.open_to(waiting):
+            return self._offers.take(waiting)
         entry = self._core.waiting.begin(waiting)
         if entry is None:
             return None
@@ -141,6 +146,8 @@ class Cycle:
         if isinstance(work, UnreserveWork):
             if isinstance(result, Broken):
                 self._commit.verdicts.count_error(result.error)
+        elif isinstance(work, OfferWork):
+            self._offers.finish(work, result)
         elif isinstance(work, ReserveWork):
             self._commit.reserved(work, result)
         elif work.entry.token != work.token:

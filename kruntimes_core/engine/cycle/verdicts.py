@@ -6,7 +6,7 @@ from typing import Any
 
 from kruntimes_core.engine.binding.requests import PendingTerminal, PendingText
 from kruntimes_core.engine.core import Core
-from kruntimes_core.engine.cycle.work import PlanWork, RunWork
+from kruntimes_core.engine.cycle.work import Offer, OfferWork, PlanWork, RunWork
 from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.engine.runs import RunEntry, Stage
@@ -48,16 +48,38 @@ class Verdicts:
             core.back_off(entry)
         else:
             self._park(work, outcome)
-        if self._is_news(work, headline):
-            self._note(
-                work,
-                outcome=Outcome.WAITING,
-                reason=headline.reason,
-                message=status_message(headline.text),
-                furthest=headline.place,
-                verdicts=outcome.verdicts,
+        if self._is_news(entry, work.waiting, headline):
+            self._tell(work, outcome, headline)
+
+    def stay(self, work: OfferWork, offer: Offer, outcome: Unschedulable) -> None:
+        """No feasible Pod for the first Run of a class: it waits on where it is."""
+        core = self._core
+        core.tally.syncs[Result.NO_PODS] += 1
+        core.waiting.stays(offer.waiting, offer.entry, outcome.prepared, self._known_full(work))
+        if outcome.again_at is not None:
+            self._wake_at(offer.waiting, core.tick_of(outcome.again_at))
+        if self._is_news(offer.entry, offer.waiting, outcome.headline):
+            own = PlanWork(
+                entry=offer.entry,
+                token=offer.token,
+                run=offer.run,
+                profile=work.profile,
+                snapshot=work.snapshot,
+                version=work.version,
             )
-            self._say(entry, status_message(headline.text))
+            self._tell(own, outcome, outcome.headline)
+
+    def _tell(self, work: PlanWork, outcome: Unschedulable, headline: Headline) -> None:
+        """Note and write why a Run waits."""
+        self._note(
+            work,
+            outcome=Outcome.WAITING,
+            reason=headline.reason,
+            message=status_message(headline.text),
+            furthest=headline.place,
+            verdicts=outcome.verdicts,
+        )
+        self._say(work.entry, status_message(headline.text))
 
     def end(self, entry: RunEntry, phase: Phase, reason: str, message: str) -> None:
         """End a Run as Cancelled or Failed."""
@@ -89,17 +111,25 @@ class Verdicts:
 
     def _park(self, work: PlanWork, outcome: Unschedulable) -> None:
         """Into its class: asleep if nothing changed since the take that was not answered for."""
-        core, run = self._core, work.run
-        needs = core.needs(work.profile)
-        now = core.state.snapshot(run.namespace, run.runtime, core.now.wall)
-        unchanged = now.pods.changed_since(outcome.mark) == []
-        anything = needs.every_change or needs.prepare_again
-        moved = anything and work.version != core.state.version(run.namespace)
+        core = self._core
         waiting = core.waiting.park(
-            work.entry, work.profile.name, outcome.prepared, needs, known_full=unchanged and not moved
+            work.entry,
+            work.profile.name,
+            outcome.prepared,
+            core.needs(work.profile),
+            known_full=self._known_full(work),
         )
         if outcome.again_at is not None:
             self._wake_at(waiting, core.tick_of(outcome.again_at))
+
+    def _known_full(self, work: PlanWork | OfferWork) -> bool:
+        """Whether nothing changed since the take that the Run was not answered for."""
+        core, run = self._core, work.run
+        if core.state.pods_of(run.namespace, run.runtime).changed_since(work.snapshot.pods.mark) != []:
+            return False
+        needs = core.needs(work.profile)
+        anything = needs.every_change or needs.prepare_again
+        return not (anything and work.version != core.state.version(run.namespace))
 
     def _wake_at(self, waiting: WaitingClass, at: int) -> None:
         core = self._core
@@ -127,15 +157,15 @@ class Verdicts:
         text = waiting_text(completion, entry.run.runtime)
         return Headline(last.reject.reason, text, last.plugin, len(profile.plugins))
 
-    def _is_news(self, work: PlanWork, headline: Headline) -> bool:
+    def _is_news(self, entry: RunEntry, waiting: WaitingClass | None, headline: Headline) -> bool:
         """Whether a Run that waited shows another reason now.
 
         In a cycle of its own, always. When its class was offered changed Pods, only if they got
         further than those before, or as far and for another reason: else the text of a Run that
         can never be placed would change, and be written, each time that other Runs come and go.
         """
-        before = work.entry.decision
-        if work.waiting is None or work.waiting.swept or before is None:
+        before = entry.decision
+        if waiting is None or waiting.swept or before is None:
             return True
         if before.outcome is not Outcome.WAITING:
             return True

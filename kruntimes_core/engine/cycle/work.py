@@ -18,9 +18,21 @@ from kruntimes_core.engine.queueing.order import check_key
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.framework.outcomes import PluginError, Reject
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runner import Broken, Chosen, Invalid, PlanOutcome, Runner, calls, checks
+from kruntimes_core.framework.runner import (
+    Broken,
+    Chosen,
+    Invalid,
+    PlanOutcome,
+    Runner,
+    Unschedulable,
+    calls,
+    checks,
+)
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
+
+# So many questions to plugins end a round of offers: it must not take much longer than a plan may.
+_QUESTIONS = 1_000
 
 
 class Runners:
@@ -85,6 +97,47 @@ class PlanWork(RunWork):
             return runners.of(self.profile).plan(self.run, self.snapshot, self.excluded)
         except PluginError as error:
             return Broken(error)
+
+
+@dataclass(slots=True)
+class Offer:
+    """A class of waiting Runs whose Pods changed, with its first Run, which stays in it meanwhile."""
+
+    waiting: WaitingClass
+    entry: RunEntry
+    token: int
+    run: Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferWork(RunWork):
+    """Plan the first Runs of some classes on one snapshot, until one of them finds a Pod.
+
+    Most Pods that change are of use to nobody who waits, and then an offer costs a few looks at columns
+    and no cycle of its own. The Run of this work is the one that comes next in the queue, if it is
+    planned in the same go, else that of the first offer.
+    """
+
+    offers: tuple[Offer, ...]
+    snapshot: Snapshot
+    version: int
+    """Of the namespace at the take."""
+    then: PlanWork | None = None
+    """What comes after them in the queue."""
+
+    def execute(self, runners: Runners) -> list[PlanOutcome]:
+        """What came of the offers in order, and of what comes after them, as far as they were made."""
+        runner = runners.of(self.profile)
+        outcomes: list[PlanOutcome] = []
+        limit = runner.effort.questions + _QUESTIONS
+        for offer in self.offers:
+            try:
+                outcomes.append(runner.plan(offer.run, self.snapshot))
+            except PluginError as error:
+                outcomes.append(Broken(error))
+            if not isinstance(outcomes[-1], Unschedulable) or runner.effort.questions > limit:
+                return outcomes
+        return outcomes if self.then is None else [*outcomes, self.then.execute(runners)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +210,7 @@ class UnreserveWork:
         return None
 
 
-Work = KeyWork | PlanWork | CheckWork | ReserveWork | UnreserveWork
+Work = KeyWork | PlanWork | OfferWork | CheckWork | ReserveWork | UnreserveWork
 Result = Any
 """Whatever the work's `execute` returned."""
 
@@ -165,6 +218,8 @@ __all__ = [
     "CheckWork",
     "Invalid",
     "KeyWork",
+    "Offer",
+    "OfferWork",
     "PlanWork",
     "ReserveAnswer",
     "ReserveWork",

@@ -23,7 +23,18 @@ _Member = tuple[Order, int, int, RunEntry]
 class WaitingClass:
     """Waiting Runs of one namespace, Runtime and profile with equal plugin states."""
 
-    __slots__ = ("_members", "alarm", "awake", "busy", "key", "needs", "size", "swept", "token")
+    __slots__ = (
+        "_members",
+        "alarm",
+        "alone",
+        "awake",
+        "busy",
+        "key",
+        "needs",
+        "size",
+        "swept",
+        "token",
+    )
 
     def __init__(self, key: ClassKey, needs: Needs) -> None:
         self.key = key
@@ -36,6 +47,8 @@ class WaitingClass:
         """Its first Run is in work."""
         self.swept = False
         """Tried by the sweep, and not because it was woken."""
+        self.alone = False
+        """To be tried apart from other classes: a round of offers with it did not come back."""
         self.alarm: int | None = None
         """When a rejection may turn by itself, in ticks."""
         self.size = 0

@@ -40,19 +40,27 @@ class Queue:
 
     def pop(self) -> RunEntry | WaitingClass | None:
         """The Run or class that is next; None when nothing can be tried."""
+        target = self.next()
+        if target is not None:
+            heapq.heappop(self._heap)
+        return target
+
+    def next(self) -> RunEntry | WaitingClass | None:
+        """What `pop` would give."""
         while self._heap:
-            order, _, target, token = heapq.heappop(self._heap)
-            if token != target.token:
-                continue
-            if isinstance(target, RunEntry):
-                return target
-            first = target.first()
-            if first is None or target.busy or not target.awake:
-                continue
-            if first.order != order:
+            order, _, target, token = self._heap[0]
+            moved = False
+            if token == target.token:
+                if isinstance(target, RunEntry):
+                    return target
+                first = target.first()
+                if first is not None and target.awake and not target.busy:
+                    if first.order == order:
+                        return target
+                    moved = True
+            heapq.heappop(self._heap)
+            if moved and not isinstance(target, RunEntry):
                 self.push_class(target)
-                continue
-            return target
         return None
 
     def __len__(self) -> int:

@@ -47,6 +47,7 @@ class Waiting:
         entry.leave()
         entry.prepared = prepared
         waiting.add(entry)
+        waiting.alone = False
         self._readers.add(entry, prepared)
         if known_full:
             waiting.awake = False
@@ -71,6 +72,15 @@ class Waiting:
         waiting.busy = True
         self.withdraw(entry)
         return entry
+
+    def stays(self, waiting: WaitingClass, entry: RunEntry, prepared: Prepared, known_full: bool) -> None:
+        """The first Run of a class was planned where it waits, in vain; see `park`."""
+        if entry.prepared is not prepared and entry.prepared is not None:
+            self._readers.remove(entry, entry.prepared)
+            self._readers.add(entry, prepared)
+            entry.prepared = prepared
+        if known_full:
+            waiting.awake = False
 
     def done(self, waiting: WaitingClass) -> None:
         """The first Run was tried: go on with the next one unless the class sleeps."""

@@ -46,7 +46,7 @@ class Load:
 
     def changed_by(self, claim: Claim, sign: int) -> Load:
         """The load with a claim more (`sign` 1) or less (-1)."""
-        usage = dict(self.usage)
+        usage = dict(self.usage.items())
         for resource, amount in claim.request.items():
             total = usage.get(resource, 0) + sign * amount
             if total:
@@ -56,7 +56,7 @@ class Load:
         return Load(FrozenMap(usage), self.targets.changed_by(claim.labels, sign))
 
     def __add__(self, other: Load) -> Load:
-        usage = dict(self.usage)
+        usage = dict(self.usage.items())
         for resource, amount in other.usage.items():
             usage[resource] = usage.get(resource, 0) + amount
         targets = self.targets

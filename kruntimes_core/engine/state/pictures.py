@@ -40,7 +40,7 @@ class Picture:
     @property
     def empty(self) -> bool:
         """Whether there is nothing in the namespace."""
-        return not (self.targets or self.workspaces or self.pods)
+        return not (self.pods or self.workspaces or self.targets)
 
 
 class Pictures:
@@ -76,11 +76,15 @@ class Pictures:
             now=wall,
         )
 
+    def pods(self, namespace: str, runtime: str) -> Pods:
+        """The Pods of a Runtime in one namespace."""
+        return self.of(namespace).pods.get(runtime, self._no_pods)
+
     def put_pod(self, namespace: str, runtime: str, name: str, pod: RuntimePod | None) -> None:
         """Set or remove a Pod of a Runtime."""
         picture = self._to_change(namespace)
         picture.pods[runtime] = picture.pods.get(runtime, self._no_pods).replacing(name, pod)
-        if not picture.pods[runtime]:
+        if pod is None and not picture.pods[runtime]:
             del picture.pods[runtime]
         self._changed(namespace, picture)
         self._changes.pod_changed(namespace, runtime)

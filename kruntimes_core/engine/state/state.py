@@ -8,7 +8,7 @@ from kruntimes_core.engine.state.claims import Claim, Claims, RunKey
 from kruntimes_core.engine.state.pictures import Changes, Pictures
 from kruntimes_core.engine.state.pods import PodTable
 from kruntimes_core.engine.state.workspaces import WorkspaceTable
-from kruntimes_core.model.snapshot import Snapshot
+from kruntimes_core.model.snapshot import Pods, Snapshot
 from kruntimes_core.model.targets import Targets
 
 
@@ -24,6 +24,10 @@ class State:
     def snapshot(self, namespace: str, runtime: str, wall: datetime) -> Snapshot:
         """The picture that a cycle decides from."""
         return self._pictures.snapshot(namespace, runtime, wall)
+
+    def pods_of(self, namespace: str, runtime: str) -> Pods:
+        """The Pods of a Runtime."""
+        return self._pictures.pods(namespace, runtime)
 
     def targets(self, namespace: str) -> Targets:
         """The targets of a namespace, actual and assumed."""

@@ -19,10 +19,8 @@ from kruntimes_core.framework.runner.pool import Pool
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
-# Answers that one hook of one plugin may keep, over all states and Pods: some 60 MB at the most, for raw
-# scores that all differ. States are bounded by themselves: one of a Runtime without Pods has no answers.
-_KEPT_ANSWERS = 250_000
-_KEPT_STATES = 4_096
+# States of which one hook of one plugin may keep the answers, besides a bound on the memory that these take.
+_KEPT_STATES = 32_768
 
 
 class Column(ABC):
@@ -59,12 +57,26 @@ class Column(ABC):
         self._due |= mask_of(positions)
 
     @abstractmethod
+    def knows(self, position: int, answer: Any) -> bool:
+        """Whether this is known of the Pod, so that there is nothing to check or to learn."""
+
+    @abstractmethod
     def learn(self, positions: Sequence[int], answers: Sequence[Any]) -> None:
         """Take in the answers about these positions."""
 
-    @abstractmethod
     def grow(self, size: int) -> None:
         """Make room for answers about more positions."""
+        self.size = size
+
+
+class Effort:
+    """How much a runner has asked of its plugins."""
+
+    __slots__ = ("questions",)
+
+    def __init__(self) -> None:
+        self.questions = 0
+        """How often a filter or a scorer was asked about a Pod."""
 
 
 C = TypeVar("C", bound=Column)
@@ -82,15 +94,21 @@ class Columns(Generic[C]):
         place: int,
         new: Callable[[], C],
         check: Check,
+        effort: Effort,
+        kept: int,
         reuse: bool = True,
     ) -> None:
-        """place: of the plugin in its profile, where its state is found."""
+        """place: of the plugin in its profile, where its state is. effort: where questions are counted.
+
+        kept: how many answers, over all states and Pods.
+        """
         self.plugin = plugin
         names = plugin.hooks[hook].names
         self._hook = hook
         self._place = place
         self._new = new
         self._check = check
+        self._effort = effort
         self._ask = _asking(plugin.hooks[hook])
         self._by_state = "state" in names
         self._by_run = "run" in names
@@ -98,6 +116,7 @@ class Columns(Generic[C]):
         self.shared = self._reusable and not self._by_run
         """Whether equal states are all that two Runs need to share answers."""
         self._kept: dict[Hashable, C] = {}
+        self._kept_answers = kept
         self._answers = 0
 
     def __len__(self) -> int:
@@ -125,8 +144,11 @@ class Columns(Generic[C]):
         due = column.take_due(pool, among)
         if not due:
             return
+        self._effort.questions += len(due)
         try:
             answers = self._ask(pool.pods, due, prepared.states[self._place], run, snapshot)
+            if len(due) == 1 and column.knows(due[0], answers[0]):
+                return
             answers = self._check(self.plugin, answers)
             if column.size < len(pool.pods):
                 self._answers += len(pool.pods) - column.size
@@ -139,15 +161,16 @@ class Columns(Generic[C]):
     @property
     def crowded(self) -> bool:
         """Whether it keeps more than it may."""
-        return self._answers > _KEPT_ANSWERS or len(self._kept) > _KEPT_STATES
+        return self._answers > self._kept_answers or len(self._kept) > _KEPT_STATES
 
     def thin_out(self) -> None:
         """Forget the columns that were not used for longest."""
         by_use = sorted(self._kept.items(), key=lambda kept: kept[1].used, reverse=True)
         self._kept.clear()
         self._answers = 0
-        for key, column in by_use:
-            if len(self._kept) >= _KEPT_STATES // 2 or self._answers + column.size > _KEPT_ANSWERS * 3 // 4:
+        fewer = self._kept_answers * 3 // 4
+        for key, column in by_use[: _KEPT_STATES // 2]:
+            if self._answers + column.size > fewer:
                 break
             self._kept[key] = column
             self._answers += column.size

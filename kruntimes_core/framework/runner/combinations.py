@@ -6,22 +6,45 @@ from collections.abc import Sequence
 from typing import Any
 
 from kruntimes_core.framework.runner.columns import Column, Columns
-from kruntimes_core.framework.runner.outcomes import Prepared
+from kruntimes_core.framework.runner.filtering import Sifted
+from kruntimes_core.framework.runner.outcomes import Prepared, Unschedulable
 from kruntimes_core.framework.runner.pool import Pool
 from kruntimes_core.framework.runner.scores import RawScores
 from kruntimes_core.framework.runner.sharing import StateKey
 from kruntimes_core.framework.runner.verdicts import Verdicts
 from kruntimes_core.model.run import Run
 
-_KEPT_COMBINATIONS = 8_192
+_KEPT_COMBINATIONS = 65_536
 # In so many plans it is looked once whether too much is kept.
 _LOOKED_AFTER = 256
+
+
+class Refusal:
+    """That no Pod passed, and from which sets that follows.
+
+    Most changes of Pods leave those that wait with the same refusal, and then there is nothing to count.
+    """
+
+    __slots__ = ("_given_from", "outcome")
+
+    def __init__(self, pool: Pool, sifted: Sifted, outcome: Unschedulable) -> None:
+        self._given_from = _sets(pool, sifted, outcome.prepared)
+        self.outcome = outcome
+
+    def holds(self, pool: Pool, sifted: Sifted, prepared: Prepared) -> bool:
+        """Whether the filters would count and say the same."""
+        return self._given_from == _sets(pool, sifted, prepared)
+
+
+def _sets(pool: Pool, sifted: Sifted, prepared: Prepared) -> tuple[object, ...]:
+    versions = [(step.place, step.column.version) for step in sifted.rejecting]
+    return (id(prepared), pool.present, sifted.feasible, *versions)
 
 
 class Combination:
     """The columns of one Run's states on one Runtime's Pods."""
 
-    __slots__ = ("filters", "scores", "used")
+    __slots__ = ("filters", "refusal", "scores", "used")
 
     def __init__(self, filters: Sequence[Verdicts], scores: Sequence[RawScores]) -> None:
         self.filters = filters
@@ -30,6 +53,7 @@ class Combination:
         """One for each scorer, in order."""
         self.used = 0
         """When it was last used, in plans of its runner."""
+        self.refusal: Refusal | None = None
 
     def stamp(self) -> None:
         """Let each column know when it was last used."""

@@ -11,13 +11,18 @@ from datetime import datetime
 
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runner.bits import members
-from kruntimes_core.framework.runner.columns import Columns
+from kruntimes_core.framework.runner.columns import Columns, Effort
 from kruntimes_core.framework.runner.outcomes import NO_RUNTIME_PODS, Headline, Prepared, Verdict
 from kruntimes_core.framework.runner.pool import Pool
-from kruntimes_core.framework.runner.verdicts import Verdicts, checked
+from kruntimes_core.framework.runner.verdicts import Recorded, Verdicts, checked
 from kruntimes_core.framework.texts import BASE_COMPLETION, waiting_text
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
+
+# Answers of one filter that are kept, over all states and Pods: some 20 MB of bits at the most, or 25 MB
+# where each answer is recorded.
+_KEPT_ANSWERS = 40_000_000
+_KEPT_RECORDS = 250_000
 
 
 @dataclass(slots=True)
@@ -39,14 +44,14 @@ class Sifted:
     rejecting: list[Rejecting]
 
     def verdicts(self, pool: Pool) -> dict[str, Verdict]:
-        """Each Pod's first rejection, or None, by name."""
+        """Each Pod's first rejection, or None, by name; of filters that keep each answer."""
         verdicts: dict[str, Verdict] = dict.fromkeys(
             [pool.pod(position).name for position in members(pool.present)]
         )
         for step in self.rejecting:
+            answers = step.column.answers if isinstance(step.column, Recorded) else {}
             for position in members(step.came & ~step.column.passed):
-                answer = step.column.answers[position]
-                verdicts[pool.pod(position).name] = (step.place, answer) if answer is not None else None
+                verdicts[pool.pod(position).name] = (step.place, answers[position])
         return verdicts
 
     def again_at(self, now: datetime) -> datetime | None:
@@ -65,11 +70,13 @@ class Sifted:
 class Filtering:
     """The filters of one profile, with the answers that still hold."""
 
-    def __init__(self, profile: Profile, reuse: bool = True) -> None:
+    def __init__(self, profile: Profile, effort: Effort, reuse: bool = True, records: bool = False) -> None:
+        """records: keep each answer, so that verdicts can be had."""
         places = {plugin.name: place for place, plugin in enumerate(profile.plugins)}
+        new, kept = (Recorded, _KEPT_RECORDS) if records else (Verdicts, _KEPT_ANSWERS)
         self._plugins = profile.implementing("filter")
         self.columns = tuple(
-            Columns(plugin, "filter", places[plugin.name], Verdicts, checked, reuse)
+            Columns(plugin, "filter", places[plugin.name], new, checked, effort, kept, reuse)
             for plugin in self._plugins
         )
 

@@ -11,7 +11,6 @@ from kruntimes_core.framework.outcomes import PluginError, Reject
 from kruntimes_core.framework.runner.reads import Reads
 from kruntimes_core.framework.runner.sharing import StateKey
 from kruntimes_core.model.pod import RuntimePod
-from kruntimes_core.model.snapshot import Mark
 from kruntimes_core.model.workspace import Workspace
 
 # The reason of a Run whose Runtime has no Pods at all: no plugin was there to give one.
@@ -60,8 +59,6 @@ class Planned:
     """The common part of what comes of planning one Run on one snapshot."""
 
     prepared: Prepared
-    mark: Mark
-    """How far the Pods were followed: what changed later has not been looked at."""
     rejections: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """(plugin, reason) -> how many Pods it rejected; reused verdicts count like new ones."""
     verdicts: Mapping[str, Verdict] | None = None

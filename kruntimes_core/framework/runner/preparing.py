@@ -16,7 +16,7 @@ from kruntimes_core.model.workspace import Workspace, WorkspacePhase
 
 # The hooks whose answers decide whether a waiting Run may be placed.
 _DECIDING = ("prefilter", "filter", "reserve")
-_REMEMBERED = 4096
+_REMEMBERED = 16_384
 
 
 def own_class(profile: Profile) -> bool:

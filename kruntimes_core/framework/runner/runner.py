@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Set
 
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner.combinations import Combinations
-from kruntimes_core.framework.runner.filtering import Filtering
-from kruntimes_core.framework.runner.outcomes import Chosen, Invalid, Unschedulable, Verdict
+from kruntimes_core.framework.runner.columns import Effort
+from kruntimes_core.framework.runner.combinations import Combination, Combinations, Refusal
+from kruntimes_core.framework.runner.filtering import Filtering, Sifted
+from kruntimes_core.framework.runner.outcomes import Chosen, Invalid, Prepared, Unschedulable, Verdict
 from kruntimes_core.framework.runner.pool import Pool
 from kruntimes_core.framework.runner.preparing import PreFilters
 from kruntimes_core.framework.runner.ranking import Scored
@@ -30,14 +31,17 @@ class Runner:
     same, and a test holds that they are.
     """
 
-    def __init__(self, profile: Profile, reuse: bool = True) -> None:
+    def __init__(self, profile: Profile, reuse: bool = True, records: bool = False) -> None:
+        """records: keep each answer of a filter, for `explain`; a stateful plugin's cannot be had again."""
         self.profile = profile
         self._reuse = reuse
+        self._records = records or any(plugin.stateful for plugin in profile.plugins)
+        self._recorder: Runner | None = None
         self._prefilters = PreFilters(profile, reuse)
-        self._filtering = Filtering(profile, reuse)
-        self._scoring = Scoring(profile, reuse)
+        self.effort = Effort()
+        self._filtering = Filtering(profile, self.effort, reuse, self._records)
+        self._scoring = Scoring(profile, self.effort, reuse)
         self._combinations = Combinations(self._filtering.columns, self._scoring.columns)
-        self._keeps_verdicts = any(plugin.stateful for plugin in profile.plugins)
         self._pools: dict[tuple[str, str], Pool] = {}
 
     def plan(
@@ -56,20 +60,13 @@ class Runner:
         left_out = pool.mask(excluded) if excluded else 0
         best = self._scoring.best(pool, columns.scores, sifted.feasible, left_out, prepared, run, snapshot)
         prepared.gather()
-        rejections = self._filtering.counted(sifted)
-        verdicts = sifted.verdicts(pool) if self._keeps_verdicts else None
-        mark = snapshot.pods.mark
-        if best is not None:
-            return Chosen(
-                prepared=prepared, mark=mark, rejections=rejections, verdicts=verdicts, pod=pool.pod(best)
-            )
-        return Unschedulable(
+        if best is None:
+            return self._refused(columns, pool, sifted, prepared, run, snapshot)
+        return Chosen(
             prepared=prepared,
-            mark=mark,
-            rejections=rejections,
-            verdicts=verdicts,
-            headline=self._filtering.headline(sifted, run),
-            again_at=sifted.again_at(snapshot.now),
+            rejections=self._filtering.counted(sifted),
+            verdicts=sifted.verdicts(pool) if self._records else None,
+            pod=pool.pod(best),
         )
 
     def check(self, run: Run, snapshot: Snapshot, name: str) -> Chosen | None:
@@ -88,7 +85,7 @@ class Runner:
         if not sifted.feasible:
             return None
         prepared.gather()
-        return Chosen(prepared=prepared, mark=snapshot.pods.mark, pod=pod)
+        return Chosen(prepared=prepared, pod=pod)
 
     def explain(
         self, run: Run, snapshot: Snapshot, excluded: Set[str] = frozenset()
@@ -97,6 +94,10 @@ class Runner:
 
         The place in a verdict counts the filters of the profile. Raises `PluginError`.
         """
+        if not self._records:
+            # Apart from what plans go on from, which is not led back to an older picture by it.
+            self._recorder = self._recorder or Runner(self.profile, self._reuse, records=True)
+            return self._recorder.explain(run, snapshot, excluded)
         prepared = self._prefilters.prepare(run, snapshot)
         if isinstance(prepared, Invalid):
             return {}, {}
@@ -107,6 +108,30 @@ class Runner:
             pool, columns.scores, sifted.feasible, pool.mask(excluded), prepared, run, snapshot
         )
         return sifted.verdicts(pool), scored
+
+    def _refused(
+        self,
+        columns: Combination,
+        pool: Pool,
+        sifted: Sifted,
+        prepared: Prepared,
+        run: Run,
+        snapshot: Snapshot,
+    ) -> Unschedulable:
+        """That there is no Pod for the Run: as last time, if no set of Pods changed."""
+        known = columns.refusal
+        if known is not None and known.holds(pool, sifted, prepared):
+            return known.outcome
+        outcome = Unschedulable(
+            prepared=prepared,
+            rejections=self._filtering.counted(sifted),
+            verdicts=sifted.verdicts(pool) if self._records else None,
+            headline=self._filtering.headline(sifted, run),
+            again_at=sifted.again_at(snapshot.now),
+        )
+        if outcome.verdicts is None and not any(step.column.timed for step in sifted.rejecting):
+            columns.refusal = Refusal(pool, sifted, outcome)
+        return outcome
 
     def _pool(self, snapshot: Snapshot) -> Pool:
         """The Pods of the snapshot, by position."""

@@ -54,6 +54,10 @@ class RawScores(Column):
         """Whether equal raw scores are known as such: all of them could be hashed."""
         return self._levels is not None
 
+    def knows(self, position: int, answer: Any) -> bool:
+        """See `Column`."""
+        return position < self.size and self.answers[position] is answer
+
     def grow(self, size: int) -> None:
         """See `Column`."""
         self.answers.extend([_UNASKED] * (size - self.size))

@@ -7,7 +7,7 @@ from typing import Any
 
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runner import calls, checks
-from kruntimes_core.framework.runner.columns import Check, Columns
+from kruntimes_core.framework.runner.columns import Check, Columns, Effort
 from kruntimes_core.framework.runner.outcomes import Prepared
 from kruntimes_core.framework.runner.pool import Pool
 from kruntimes_core.framework.runner.ranking import Normalize, Ranking, Scored, Scorer
@@ -15,15 +15,19 @@ from kruntimes_core.framework.runner.scores import RawScores
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
+# Raw scores of one scorer that are kept, over all states and Pods: some 60 MB, if all of them differ.
+_KEPT_ANSWERS = 250_000
+
 
 class Scoring:
     """The scorers of one profile, with the raw scores that still hold."""
 
-    def __init__(self, profile: Profile, reuse: bool = True) -> None:
+    def __init__(self, profile: Profile, effort: Effort, reuse: bool = True) -> None:
         self._places = {plugin.name: place for place, plugin in enumerate(profile.plugins)}
         self.columns = tuple(
-            Columns(plugin, "score", self._places[plugin.name], RawScores, _check(plugin), reuse)
-            for plugin in profile.implementing("score")
+            Columns(plugin, "score", place, RawScores, _check(plugin), effort, _KEPT_ANSWERS, reuse)
+            for place, plugin in enumerate(profile.plugins)
+            if "score" in plugin.hooks
         )
         # Whether equal raw scores stay equal, and only the best one becomes the best, for every scorer.
         self._by_raw = reuse and all(

@@ -1,10 +1,9 @@
-"""The column of a filter: which Pods it lets pass, and which it rejects for which reason."""
+"""The column of a filter: the set of Pods that it lets pass, and the sets that it rejects for one reason."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 from kruntimes_core.framework.outcomes import Reject
 from kruntimes_core.framework.profile import ActivePlugin
@@ -15,23 +14,24 @@ from kruntimes_core.framework.runner.columns import Column
 Kind = tuple[str, bool]
 """Reason and `elsewhere` of a rejection."""
 
-_UNASKED: Any = object()
-
 
 class Verdicts(Column):
-    """One filter's answers for one state, and the sets of Pods with one kind of answer."""
+    """One filter's answers for one state, as sets: a few hundred bytes for a thousand Pods.
 
-    __slots__ = ("_rejected", "answers", "passed", "timed")
+    So a hundred thousand waiting Runs with thousands of different requests each keep their answers.
+    """
+
+    __slots__ = ("_rejected", "passed", "timed", "version")
 
     def __init__(self) -> None:
         super().__init__()
-        self.answers: list[Reject | None] = []
-        """By position; stale where the Pod is due."""
         self.passed = 0
         """The set of the Pods that it lets pass."""
         self._rejected: dict[Kind, int] = {}
         self.timed: dict[int, datetime] = {}
         """When a rejection may turn by itself, by position."""
+        self.version = 0
+        """Grows with each change of one of the sets."""
 
     def rejected(self, among: int) -> Iterator[tuple[Kind, int]]:
         """The kinds of rejection in the set `among`, with how many Pods each."""
@@ -39,59 +39,80 @@ class Verdicts(Column):
             if common := mask & among:
                 yield kind, common.bit_count()
 
-    def grow(self, size: int) -> None:
+    def knows(self, position: int, answer: Reject | None) -> bool:
         """See `Column`."""
-        self.answers.extend([_UNASKED] * (size - self.size))
-        self.size = size
+        return answer is None and self.passed >> position & 1 == 1
 
     def learn(self, positions: Sequence[int], answers: Sequence[Reject | None]) -> None:
         """See `Column`."""
-        known = self.answers
-        moved: list[int] = []
-        was: Any = None
-        now: Reject | None = None
+        self._set_times(positions, answers)
+        if len(positions) == 1 and self._stands(positions[0], answers[0]):
+            return
+        self.version += 1
+        gone = mask_of(positions)
+        self.passed = self.passed & gone ^ self.passed
+        for kind, mask in list(self._rejected.items()):
+            if common := mask & gone:
+                self._rejected[kind] = mask ^ common
+        for answer, group in _alike(positions, answers):
+            if answer is None:
+                self.passed |= mask_of(group)
+            else:
+                kind = (answer.reason, answer.elsewhere)
+                self._rejected[kind] = self._rejected.get(kind, 0) | mask_of(group)
+        if not all(self._rejected.values()):
+            self._rejected = {kind: mask for kind, mask in self._rejected.items() if mask}
+
+    def _stands(self, position: int, answer: Reject | None) -> bool:
+        """Whether the Pod is in the set that it belongs to already."""
+        if answer is None:
+            return self.knows(position, answer)
+        return self._rejected.get((answer.reason, answer.elsewhere), 0) >> position & 1 == 1
+
+    def _set_times(self, positions: Sequence[int], answers: Sequence[Reject | None]) -> None:
         for position, answer in zip(positions, answers, strict=True):
-            before = known[position]
-            if answer is before:
-                continue
-            known[position] = answer
-            # Pods are alike: those with the same answers before and after move together.
-            if answer is not now or before is not was:
-                self._move(moved, was, now)
-                moved, was, now = [], before, answer
-            moved.append(position)
-        self._move(moved, was, now)
-
-    def _move(self, positions: Sequence[int], before: Any, after: Reject | None) -> None:
-        if not positions:
-            return
-        if self.timed or (after is not None and after.again_at is not None):
-            self._set_times(positions, after)
-        former, latter = _kind(before), _kind(after)
-        if former == latter:
-            return
-        mask = mask_of(positions)
-        if former is None:
-            self.passed ^= mask
-        elif former is not _UNASKED:
-            self._rejected[former] ^= mask
-            if not self._rejected[former]:
-                del self._rejected[former]
-        if latter is None:
-            self.passed |= mask
-        else:
-            self._rejected[latter] = self._rejected.get(latter, 0) | mask
-
-    def _set_times(self, positions: Sequence[int], answer: Reject | None) -> None:
-        for position in positions:
             if answer is not None and answer.again_at is not None:
                 self.timed[position] = answer.again_at
-            else:
+            elif self.timed:
                 self.timed.pop(position, None)
 
 
-def _kind(answer: Any) -> Any:
-    return answer if answer is None or answer is _UNASKED else (answer.reason, answer.elsewhere)
+class Recorded(Verdicts):
+    """The same with the answers themselves, by position, for a record."""
+
+    __slots__ = ("answers",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers: dict[int, Reject] = {}
+
+    def knows(self, position: int, answer: Reject | None) -> bool:
+        """See `Column`."""
+        return position not in self.answers and super().knows(position, answer)
+
+    def learn(self, positions: Sequence[int], answers: Sequence[Reject | None]) -> None:
+        """See `Column`."""
+        super().learn(positions, answers)
+        for position, answer in zip(positions, answers, strict=True):
+            if answer is not None:
+                self.answers[position] = answer
+            else:
+                self.answers.pop(position, None)
+
+
+def _alike(
+    positions: Sequence[int], answers: Sequence[Reject | None]
+) -> Iterator[tuple[Reject | None, list[int]]]:
+    """The positions in groups of one answer: Pods are alike, and so are their neighbours' answers."""
+    group: list[int] = []
+    last: Reject | None = None
+    for position, answer in zip(positions, answers, strict=True):
+        if answer is not last and group:
+            yield last, group
+            group = []
+        last = answer
+        group.append(position)
+    yield last, group
 
 
 def checked(plugin: ActivePlugin, answers: list[Reject | None]) -> list[Reject | None]:

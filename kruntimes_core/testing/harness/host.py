@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from kruntimes_core.engine.binding.requests import Read, ReadAnswer, Write, WriteAnswer
-from kruntimes_core.engine.cycle.work import Runners, Work
+from kruntimes_core.engine.cycle.work import OfferWork, Result, Runners, Work
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.events import Event
 from kruntimes_core.engine.instant import SECOND, Now, ticks
@@ -138,8 +138,13 @@ class Host(Traces):
 
     def finish(self, work: Work) -> None:
         """Do a piece of work and hand back what came of it."""
-        self.works[type(work).__name__] += 1
-        self.engine.finish(work, work.execute(self._runners), self.now)
+        result: Result = work.execute(self._runners)
+        if isinstance(work, OfferWork):
+            # A plan for the first Run of each class that was reached.
+            self.works["PlanWork"] += len(result)
+        else:
+            self.works[type(work).__name__] += 1
+        self.engine.finish(work, result, self.now)
 
     def work(self) -> None:
         """Do all work, and send nothing."""

@@ -1,0 +1,129 @@
+"""Offering changed Pods to the classes of waiting Runs, many classes in one piece of work.
+
+While nobody who waits can use what changed, which is nearly always, the first Run of each class stays
+where it is, and all that is looked at are the columns of its states. It gets a cycle of its own when
+it passes, fails, or changed meanwhile.
+"""
+
+from __future__ import annotations
+
+from kruntimes_core.engine.core import Core
+from kruntimes_core.engine.cycle.commit import Commit
+from kruntimes_core.engine.cycle.work import Offer, OfferWork, PlanWork, Result
+from kruntimes_core.engine.queueing.classes import WaitingClass
+from kruntimes_core.engine.runs import RunEntry
+from kruntimes_core.framework.profile import Profile
+from kruntimes_core.framework.runner import Broken, PlanOutcome, Unschedulable
+from kruntimes_core.model.run import Run
+from kruntimes_core.model.snapshot import Snapshot
+
+# Classes in one piece of work. What comes meanwhile waits for it, be its place in the queue before them.
+_AT_ONCE = 64
+
+
+class Offers:
+    """Takes classes from the queue, and takes back what came of their offers."""
+
+    def __init__(self, core: Core, commit: Commit) -> None:
+        self._core = core
+        self._commit = commit
+
+    def open_to(self, waiting: WaitingClass) -> bool:
+        """Whether a class may be offered its Pods so; else its first Run gets a cycle at once."""
+        needs, entry = waiting.needs, waiting.first()
+        if entry is None or waiting.swept or waiting.alone or needs.every_change or needs.prepare_again:
+            return False
+        return self._core.eligible(entry)
+
+    def take(self, first: WaitingClass) -> OfferWork:
+        """Offer its Pods to a class that is open to it, and to those that are next in the queue."""
+        core = self._core
+        offers = [self._begin(first)]
+        while len(offers) < _AT_ONCE and (waiting := self._next(first)) is not None:
+            offers.append(self._begin(waiting))
+        run = offers[0].run
+        profile = core.profile(run)
+        then = self._next_run(profile)
+        return OfferWork(
+            entry=then.entry if then is not None else offers[0].entry,
+            token=then.token if then is not None else offers[0].token,
+            run=then.run if then is not None else run,
+            profile=profile,
+            offers=tuple(offers),
+            snapshot=self._snapshot(run, then),
+            version=core.state.version(run.namespace),
+            then=then,
+        )
+
+    def _snapshot(self, run: Run, then: PlanWork | None) -> Snapshot:
+        """What the offers are made from; that of the plan after them, where it is the same."""
+        if then is not None and then.run.namespace == run.namespace and then.run.runtime == run.runtime:
+            return then.snapshot
+        return self._core.state.snapshot(run.namespace, run.runtime, self._core.now.wall)
+
+    def finish(self, work: OfferWork, result: Result) -> None:
+        """Take back what came of the offers; what was not reached is offered again."""
+        if isinstance(result, Broken):
+            result = self._abandoned(work, result)
+        # Who leads no more decides nothing; that was different for a while, if it leads again.
+        outcomes: list[PlanOutcome] = result if self._core.leading else []
+        for offer, outcome in zip(work.offers, outcomes, strict=False):
+            self._settle(work, offer, outcome)
+        for offer in work.offers[len(outcomes) :]:
+            self._core.waiting.done(offer.waiting)
+        if work.then is not None and work.then.entry.token == work.then.token:
+            self._go_on(work.then, outcomes[len(work.offers) :])
+
+    def _go_on(self, then: PlanWork, outcomes: list[PlanOutcome]) -> None:
+        """What came of the Run that is next in the queue; it goes back there if it was not reached."""
+        for outcome in outcomes:
+            self._commit.planned(then, outcome)
+        if not outcomes:
+            self._core.enqueue(then.entry, None)
+
+    def _abandoned(self, work: OfferWork, broken: Broken) -> list[PlanOutcome]:
+        """A call did not come back. Nobody knows in whose offer it hung: each is tried by itself now."""
+        if len(work.offers) == 1 and work.then is None:
+            return [broken]
+        for offer in work.offers:
+            offer.waiting.alone = True
+        self._commit.verdicts.count_error(broken.error)
+        return []
+
+    def _next(self, like: WaitingClass) -> WaitingClass | None:
+        """The class that is next in the queue, if it is open, of the same Runtime and profile."""
+        waiting = self._core.queue.next()
+        if isinstance(waiting, WaitingClass) and waiting.key[:3] == like.key[:3] and self.open_to(waiting):
+            self._core.queue.pop()
+            return waiting
+        return None
+
+    def _next_run(self, profile: Profile) -> PlanWork | None:
+        """The plan of the Run that is next in the queue, if it has the same profile."""
+        entry = self._core.queue.next()
+        if not isinstance(entry, RunEntry) or self._core.profile(entry.run) is not profile:
+            return None
+        if not self._core.eligible(entry):  # what is due for it is not due before the offers were made
+            return None
+        self._core.queue.pop()
+        entry.turned_down.clear()
+        return self._commit.plan(entry, None)
+
+    def _begin(self, waiting: WaitingClass) -> Offer:
+        entry = waiting.first()
+        if entry is None:
+            raise AssertionError(f"class {waiting.key} has no run to be offered a pod")
+        waiting.busy = True
+        return Offer(waiting, entry, entry.token, entry.run)
+
+    def _settle(self, work: OfferWork, offer: Offer, outcome: PlanOutcome) -> None:
+        waiting, entry = offer.waiting, offer.entry
+        if entry.token != offer.token:  # it has left the class: the next one is tried
+            self._core.waiting.done(waiting)
+        elif isinstance(outcome, Unschedulable) and outcome.prepared.class_key == waiting.key[3]:
+            if self._commit.holds(offer.run, outcome.prepared, work.snapshot):
+                self._core.tally.rejected(outcome.rejections)
+                self._commit.verdicts.stay(work, offer, outcome)
+            self._core.waiting.done(waiting)
+        else:
+            self._commit.planned(self._commit.begun(work, offer), outcome)
