@@ -25,18 +25,13 @@ MOST_LINES = 40
 """What a scheduler may log of one outage: each of what is wrong, when it begins, changes and ends."""
 
 
-def version_of(cluster: Cluster) -> int:
-    """The revision of the store now."""
-    return int(cluster.client().list(RUNS).body["metadata"]["resourceVersion"])
-
-
 def came_back(
     what: str, cluster: Cluster, fault: float, traffic: Traffic, leases: LeaseLog, bound: float
 ) -> Figures:
     """What it cost that a server was away since `fault`, beside the time that it was away."""
     cluster.wait_until_ready()
     back = time.monotonic()
-    bound_at = traffic.next_bind(version_of(cluster))
+    bound_at = traffic.next_bind(cluster.version_of(RUNS))
     leases.wait(lambda record: record.heard_at > back)
     return Figures(
         f"{what}, away for {back - fault:.1f} s",

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from realcluster.assets import ETCD, KUBE_APISERVER, require
 from realcluster.audit import POLICY, AuditLog
-from realcluster.client import Client
+from realcluster.client import Answer, Client, Resource
 from realcluster.processes import ServerError, ServerProcess, free_ports
 
 _HOST = "127.0.0.1"
@@ -49,6 +49,17 @@ class Cluster:
         """Wait until it serves (again), its store included."""
         ready = partial(_ready, self.url, self.ca_file, self.token)
         self.server.wait_until(ready, _APISERVER_SECONDS, "answer of /readyz")
+
+    def version_of(self, resource: Resource) -> int:
+        """The revision of the store now. A server that has just come back may say no to a list or two."""
+        answers: list[Answer] = []
+
+        def listed() -> bool:
+            answers.append(self.client().list(resource, limit=1))
+            return answers[-1].status == 200
+
+        self.server.wait_until(listed, _APISERVER_SECONDS, "list")
+        return int(answers[-1].body["metadata"]["resourceVersion"])
 
 
 @contextmanager
