@@ -6,6 +6,7 @@ No logging tree of the process is touched: two hosts in one process do not mix.
 from __future__ import annotations
 
 import json
+import math
 import re
 from contextlib import suppress
 from enum import IntEnum, StrEnum
@@ -70,9 +71,8 @@ class Log:
             return
         moment = self._clock.now().wall.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         if self._form is Format.JSON:
-            line = json.dumps(
-                {"time": moment, "level": level.name.lower(), "message": message, **_texts(fields)}
-            )
+            head = {"time": moment, "level": level.name.lower(), "message": _sound(message)}
+            line = _dumped({**head, **_texts(fields)})
         else:
             said = "".join(f" {name}={_quoted(value)}" for name, value in _texts(fields).items())
             line = f"{moment} {level.name:<7} {_escaped(message)}{said}"
@@ -84,17 +84,31 @@ class Log:
 
 def _texts(fields: dict[str, object]) -> dict[str, object]:
     """Numbers and truth as they are, the rest as text; without what is None."""
-    return {
-        name: value if isinstance(value, bool | int | float) else str(value)
-        for name, value in fields.items()
-        if value is not None
-    }
+    return {name: _value(value) for name, value in fields.items() if value is not None}
+
+
+def _value(value: object) -> object:
+    if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return _sound(str(value))  # JSON has no word for what is no finite number
+
+
+def _sound(text: str) -> str:
+    """`text` without halves of surrogate pairs, which not every reader of JSON takes."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _dumped(value: object) -> str:
+    """JSON in printable ASCII: also what `json` leaves, and a terminal does not show."""
+    return json.dumps(value).replace("\x7f", "\\u007f")
 
 
 def _escaped(text: str) -> str:
-    return json.dumps(text)[1:-1].replace('\\"', '"')
+    """A message as it is read best; in quotes where it could be taken for fields."""
+    dumped = _dumped(_sound(text))
+    return dumped if "=" in text else dumped[1:-1].replace('\\"', '"')
 
 
 def _quoted(value: object) -> str:
     text = str(value)
-    return text if _PLAIN.fullmatch(text) else json.dumps(text)
+    return text if _PLAIN.fullmatch(text) else _dumped(text)
