@@ -6,13 +6,13 @@ import click
 from click.core import ParameterSource
 
 from kruntimes_core.cli.bench.options import BenchOptions
-from kruntimes_core.cli.bench.values import StayType
+from kruntimes_core.cli.bench.values import FiniteRange, StayType
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.lazy import LazyGroup
 
 _COUNT = click.IntRange(min=0)
 _AT_LEAST_ONE = click.IntRange(min=1)
-_SECONDS = click.FloatRange(min=0, min_open=True)
+_SECONDS = FiniteRange(min=0, min_open=True)
 
 
 @click.group(
@@ -58,7 +58,7 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 )
 @click.option(
     "--heartbeat",
-    type=click.FloatRange(min=0),
+    type=FiniteRange(min=0),
     metavar="SECONDS",
     default=5.0,
     show_default=True,

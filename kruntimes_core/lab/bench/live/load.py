@@ -9,6 +9,8 @@ from random import Random
 
 from kruntimes_core.model.errors import InputError
 
+MOST_RUNS = 1_000_000
+"""Runs of a round. Each is kept in memory, and planned before anything can be interrupted."""
 FEWEST_SLOTS = 4
 """Slots of a Pod where Runs end again."""
 _SPARE = 2.0
@@ -55,10 +57,14 @@ class Load:
     seed: int = 0
 
     def check(self) -> None:
-        """Raises `InputError` if some namespace or Runtime would be without a Pod."""
+        """Raises `InputError` if some namespace or Runtime would be without a Pod, or the load has no end."""
         least = max(self.namespaces, self.runtimes)
         if self.pods < least:
             raise InputError(f"--pods {self.pods} is too few: give at least {least}, one for each place")
+        expected = self.rate * self.seconds if self.mode is Mode.OPEN else self.runs
+        if expected > MOST_RUNS:
+            less = "a lower --rate or fewer --seconds" if self.mode is Mode.OPEN else "fewer --runs"
+            raise InputError(f"a round of {expected:.0f} Runs is more than {MOST_RUNS}: give {less}")
 
     def arrivals(self, round_number: int) -> list[float]:
         """When each Run is created, in seconds from the start of a round."""

@@ -30,11 +30,16 @@ class Memory:
             found = _measured(shape, means.config)
             pods, runs = found["pods"] - found["start"], found["runs"] - found["pods"]
             yield {
-                Quantity("a Pod", BYTES): pods / max(found["podsKnown"], 1),
-                Quantity("a Run", BYTES): runs / max(found["runsKnown"], 1),
+                Quantity("a Pod", BYTES): _each(pods, found["podsKnown"]),
+                Quantity("a Run", BYTES): _each(runs, found["runsKnown"]),
                 Quantity("before the lists", MEGABYTES): found["start"] / _MEGABYTE,
                 Quantity("in all", MEGABYTES): found["runs"] / _MEGABYTE,
             }
+
+
+def _each(taken: int, number: int) -> float:
+    """What each took; the little that a few take is lost in what the process gave back meanwhile."""
+    return max(taken / number, 0.0) if number else 0.0
 
 
 def _measured(shape: Shape, config: str | None) -> dict[str, int]:
