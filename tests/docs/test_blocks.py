@@ -26,6 +26,7 @@ NOT_RUN = {
     ("docs/tutorial/first-plugin.md", "pip install pytest"): "installs from the network",
     ("docs/how-to/package-and-test.md", "pip install pytest"): "installs from the network",
     ("docs/how-to/plan-a-cluster.md", "kubectl get "): "needs a cluster",
+    ("docs/how-to/why-a-run-waits.md", "kubectl describe run train-large"): "needs a cluster",
     ("docs/how-to/measure.md", "PYTHONPATH=tests/support .venv/bin/python -m realcluster"): "has no end",
     ("docs/how-to/measure.md", ".venv/bin/kruntimes bench --kubeconfig "): "needs a cluster",
     ("docs/how-to/measure.md", "kubectl apply -f deploy/crds"): "needs a cluster, and another scheduler",
