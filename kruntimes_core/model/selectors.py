@@ -15,21 +15,20 @@ _REMEMBERED_ANSWERS = 256
 class LabelSet(FrozenMap[str, str]):
     """The labels of one object. Equal sets are shared (see `Interner`), and so are their answers."""
 
-    __slots__ = ("answers",)
+    __slots__ = ("_answers",)
 
     def __init__(self, items: Mapping[str, str] | None = None) -> None:
         super().__init__(items)
-        self.answers: dict[LabelSelector, bool] = {}
-        """What is remembered, to be looked at where a call would cost more than the look."""
+        self._answers: dict[LabelSelector, bool] = {}
 
     def satisfies(self, selector: LabelSelector) -> bool:
         """Whether `selector` matches these labels; the answer is remembered."""
-        answer = self.answers.get(selector)
+        answer = self._answers.get(selector)
         if answer is None:
             answer = selector.matches(self)
-            if len(self.answers) >= _REMEMBERED_ANSWERS:
-                self.answers.clear()
-            self.answers[selector] = answer
+            if len(self._answers) >= _REMEMBERED_ANSWERS:
+                self._answers.clear()
+            self._answers[selector] = answer
         return answer
 
 

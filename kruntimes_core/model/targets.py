@@ -85,11 +85,7 @@ class Targets(Mapping[LabelSet, int]):
         if counts is not None:
             counted = counts.get(selector)
             return (self.count(selector) if counted is None else counted) > 0
-        for labels in self._sets:
-            answer = labels.answers.get(selector)
-            if labels.satisfies(selector) if answer is None else answer:
-                return True
-        return False
+        return any(labels.satisfies(selector) for labels in self._sets)
 
     def count(self, selector: LabelSelector) -> int:
         """How many targets have labels that match `selector`."""
