@@ -85,7 +85,11 @@ class Targets(Mapping[LabelSet, int]):
         if counts is not None:
             counted = counts.get(selector)
             return (self.count(selector) if counted is None else counted) > 0
-        return any(labels.satisfies(selector) for labels in self._sets)
+        # Asked in each decision: a generator would cost as much as the answers.
+        for labels in self._sets:  # noqa: SIM110
+            if labels.satisfies(selector):
+                return True
+        return False
 
     def count(self, selector: LabelSelector) -> int:
         """How many targets have labels that match `selector`."""

@@ -73,10 +73,6 @@ class Claims:
         self._loads: dict[Place, Load] = {}
         self._nothing = Load()
 
-    def of(self, run: RunKey) -> Claim | None:
-        """What a Run holds."""
-        return self._claims.get(run)
-
     def replace(self, run: RunKey, claim: Claim | None) -> list[tuple[Claim, int]]:
         """Set what a Run holds. Returns the changes: claims with -1 (ended) and 1 (begun)."""
         before = self._claims.get(run)

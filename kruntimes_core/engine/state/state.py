@@ -42,10 +42,6 @@ class State:
         """How many namespaces something is known of."""
         return len(self._pictures)
 
-    def claim_of(self, run: RunKey) -> Claim | None:
-        """What a Run holds."""
-        return self.claims.of(run)
-
     def claim(self, run: RunKey, claim: Claim | None) -> None:
         """Set what a Run holds: as observed, as assumed, or nothing."""
         for changed, sign in self.claims.replace(run, claim):
