@@ -1,7 +1,22 @@
-"""Options that several commands have, spelt and explained once."""
+"""Options, and types of them, that several commands have, spelt and explained once."""
+
+from __future__ import annotations
+
+from math import isfinite
 
 import click
 
 CONFIG = click.option(
     "--config", metavar="FILE", help="The configuration of the scheduler. Default: all its defaults."
 )
+
+
+class FiniteRange(click.FloatRange):
+    """A number in a range. `nan` is in every range of click's, and `inf` in each that is open upwards."""
+
+    def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; or a usage error."""
+        number = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value} is no finite number", param, ctx)
+        return number

@@ -6,9 +6,10 @@ import click
 from click.core import ParameterSource
 
 from kruntimes_core.cli.bench.options import BenchOptions
-from kruntimes_core.cli.bench.values import FiniteRange, StayType
+from kruntimes_core.cli.bench.values import StayType
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.lazy import LazyGroup
+from kruntimes_core.cli.options import FiniteRange
 
 _COUNT = click.IntRange(min=0)
 _AT_LEAST_ONE = click.IntRange(min=1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
-
 import click
 
 from kruntimes_core.cli.dev.values import DurationRange, DurationType
@@ -19,14 +17,3 @@ class StayType(DurationType):
     ) -> DurationRange:
         """The range, both ends 0 for good; or a usage error."""
         return DurationRange(0.0, 0.0) if value in _STAYS else super().convert(value, param, ctx)
-
-
-class FiniteRange(click.FloatRange):
-    """A number in a range. `nan` is in every range of click's, and `inf` in each that is open upwards."""
-
-    def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number; or a usage error."""
-        number = super().convert(value, param, ctx)
-        if not isfinite(number):
-            self.fail(f"{value} is no finite number", param, ctx)
-        return number

@@ -7,7 +7,7 @@ import click
 from kruntimes_core.cli.dev.options import DevOptions
 from kruntimes_core.cli.dev.values import DEFAULT_CAPACITY, CapacityType, DurationType, RuntimeName
 from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.options import CONFIG
+from kruntimes_core.cli.options import CONFIG, FiniteRange
 
 
 def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
 )
 @click.option(
     "--failure-rate",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     metavar="RATE",
     help="The share of attempts that fail, 0 to 1. Default: 0; with --demo 0.05, and Runs are tried again.",
 )

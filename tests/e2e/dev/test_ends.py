@@ -145,6 +145,7 @@ def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
         (["--runtime", "a", "--runtime", "a"], "a is given twice: name each Runtime once"),
         (["--exit-when-done"], "--exit-when-done needs an end: add --runs N"),
         (["--failure-rate", "2"], "2.0 is not in the range"),
+        (["--failure-rate", "nan"], "nan is no finite number"),
         (["--runs", "0"], "0 is not in the range"),
         (["--config", "nowhere.yaml"], "nowhere.yaml"),
         (["--kubeconfig-out", "/proc/none"], "cannot write the kubeconfig /proc/none"),
