@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -206,8 +207,14 @@ def test_a_pod_that_holds_more_than_it_has_is_told_of(work: Workload, announcing
         work.wait_for(name, placed)
     lowered = {"metadata": {"annotations": {"kruntimes.io/capacity.runs": "1"}}}
     assert work.client.patch(PODS, "py-0", lowered, work.namespace).status == 200
-    work.write("other", phase="Running", startTime=now_text())
-    scheduler.wait_until(partial(said, work, "py-0", Reason.RUNTIME_POD_OVERSOLD.value))
+    times = itertools.count(1)
+
+    def told() -> bool:
+        # A Pod is looked at when a Run on it is seen, and the two come by watches of their own.
+        work.write("other", phase="Running", startTime=now_text(), message=f"seen {next(times)} times")
+        return said(work, "py-0", Reason.RUNTIME_POD_OVERSOLD.value)
+
+    scheduler.wait_until(told)
     (event,) = events_of(work, "py-0")
     pod = work.client.get(PODS, "py-0", work.namespace).body
     check_event(event, work, Reason.RUNTIME_POD_OVERSOLD, pod)
