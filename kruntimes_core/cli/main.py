@@ -14,6 +14,7 @@ import click
 
 from kruntimes_core.cli.app import app
 from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.output.readers import for_want_of_a_reader
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.model.errors import InputError
 
@@ -32,8 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
         return Exit.INTERRUPTED
-    except BrokenPipeError:
-        return Exit.PIPE_CLOSED
+    except OSError as error:
+        lost = for_want_of_a_reader(error, (sys.stdout, sys.stderr))
+        return Exit.PIPE_CLOSED if lost else _report(error)
     except Exception as error:  # noqa: BLE001 - the one place where a defect becomes a line
         return _report(error)
     finally:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import os
-import select
 from collections import deque
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Protocol, Self, TextIO
+from typing import TYPE_CHECKING, Protocol, Self, TextIO
 
 import click
 
+from kruntimes_core.cli.output.readers import nobody_reads
 from kruntimes_core.lab.dev.overview import Overview
 
 if TYPE_CHECKING:
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 _KEPT_NOTICES = 3
 _SILENT_LOOKS = 4
 """Looks of `Lines` between two lines at least."""
-
-
-_GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
 class Display(Protocol):
@@ -80,7 +77,7 @@ class LivePicture:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not _is_abandoned(self._live.console.file):
+        if not nobody_reads(self._live.console.file):
             self._live.stop()
 
     def show(self, overview: Overview) -> None:
@@ -88,7 +85,7 @@ class LivePicture:
         from kruntimes_core.cli.dev.picture import Picture
 
         # rich takes a terminal that is gone for a file, and draws nothing, without a word.
-        if _is_abandoned(self._live.console.file):
+        if nobody_reads(self._live.console.file):
             raise BrokenPipeError
         wanted = (overview, list(self.notices.lines))
         if wanted != self._shown:
@@ -125,19 +122,8 @@ class Lines:
         if said != self._said and self._silent_for > _SILENT_LOOKS:
             self._said, self._silent_for = said, 0
             click.echo(said, file=self._out)
-        elif _is_abandoned(self._out):
+        elif nobody_reads(self._out):
             raise BrokenPipeError
-
-
-def _is_abandoned(out: IO[str]) -> bool:
-    """Whether nobody can read any more what is written: found without writing."""
-    try:
-        descriptor = out.fileno()
-    except (OSError, ValueError):
-        return False
-    poll = select.poll()
-    poll.register(descriptor, 0)
-    return any(events & (_GONE) for _, events in poll.poll(0))
 
 
 def is_live(out: TextIO) -> bool:

@@ -158,6 +158,39 @@ def test_a_reader_that_goes_away_is_no_failure() -> None:
     assert process.wait(50) == 141
 
 
+def test_a_terminal_that_goes_away_in_the_middle_of_a_write_is_no_failure() -> None:
+    ours, theirs = os.openpty()
+    code = (
+        "import sys\n"
+        "from kruntimes_core.cli import main as entry\n"
+        "def talk(arguments):\n"
+        "    print('begun', flush=True)\n"
+        "    sys.stdin.readline()\n"
+        "    while True: print('more', flush=True)\n"
+        "entry._invoke = talk\n"
+        "sys.exit(entry.main([]))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=theirs, stderr=subprocess.PIPE
+    )
+    os.close(theirs)
+    assert os.read(ours, 5) == b"begun"
+    os.close(ours)
+    _, said = process.communicate(b"\n", timeout=50)
+    assert (process.returncode, said) == (141, b"")
+
+
+def test_a_broken_disk_is_no_reader_that_went_away(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(arguments: list[str]) -> int:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(entry, "_invoke", broken)
+    assert main([]) == 2
+    assert capsys.readouterr().err == "error: cannot read or write: [Errno 5] Input/output error\n"
+
+
 @pytest.mark.parametrize("full", [False, True])
 @pytest.mark.parametrize(
     "arguments", [["plann"], ["plan", "-f", "/none"], ["config", "validate", "/none"], ["plan", "-f", "-"]]
