@@ -6,6 +6,8 @@ A driver loops over five calls: `handle` what was observed, `take` work and `fin
 
 from __future__ import annotations
 
+from collections import Counter
+
 from kruntimes_core.engine import events
 from kruntimes_core.engine.binding.binder import Binder
 from kruntimes_core.engine.binding.requests import Read, ReadAnswer, Request, Write, WriteAnswer
@@ -78,6 +80,10 @@ class Engine:
     def knows(self, key: RunKey) -> bool:
         """Whether there is a Run of that namespace and UID."""
         return self._core.runs.get(key) is not None
+
+    def assumed(self, namespace: str, pod_uid: str) -> Counter[str]:
+        """How much of a Pod's usage, by resource, is tentative: no Run says yet that it is there."""
+        return self._core.reservations.assumed(namespace, pod_uid)
 
     @property
     def sizes(self) -> dict[str, int]:

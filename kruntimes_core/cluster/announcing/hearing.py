@@ -86,7 +86,7 @@ class Hearing:
         if isinstance(event, events.RunGone):
             self._lasting.ends((event.namespace, event.uid))
 
-    def oversold(self, pod: RuntimePod, run: Run) -> None:
+    def oversold(self, pod: RuntimePod, run: Run | None) -> None:
         """A Pod was seen to become oversold: whoever decides says so."""
         if self._may_speak():
             self._say(Lane.AT_ONCE, oversold(pod, run))

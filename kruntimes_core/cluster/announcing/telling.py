@@ -99,10 +99,11 @@ def scheduled(write: Write, pending: PendingBind) -> Announcement:
     return Announcement(Reason.SCHEDULED, run, "assigned to a runtime pod", pod)
 
 
-def oversold(pod: RuntimePod, run: Run) -> Announcement:
-    """A Pod was seen to hold more than it has. run: with which that was seen."""
+def oversold(pod: RuntimePod, run: Run | None) -> Announcement:
+    """A Pod was seen to hold more than it has. run: with which that was seen, if it was with one."""
     note = "its runs request more than it advertises"
-    return Announcement(Reason.RUNTIME_POD_OVERSOLD, pod_reference(pod), note, run_reference(run))
+    related = run_reference(run) if run is not None else None
+    return Announcement(Reason.RUNTIME_POD_OVERSOLD, pod_reference(pod), note, related)
 
 
 def _ended(spell: Spell, entry: RunEntry, decision: Decision) -> Announcement | NotSaid:

@@ -1,7 +1,8 @@
 """Pods that hold more than they have: no history of ours leads there but one, and that one is counted.
 
 Nobody can fence off a write of a former leader that a network held back for longer than the Lease
-(semantics, Leading). Whoever follows the Runs sees what came of it.
+(semantics, Leading), nor keep the owner of a Pod from lowering what it advertises. Whoever follows the
+Runs and Pods sees what came of it.
 """
 
 from __future__ import annotations
@@ -11,45 +12,79 @@ from collections.abc import Callable
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.engine import events
 from kruntimes_core.engine.engine import Engine
+from kruntimes_core.engine.state.pods import PodKey
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Run, RunObservation
 
 
 class Oversold:
-    """Counts how often a Pod was seen to become oversold, by whomever."""
+    """Counts how often a Pod was seen to become oversold, by whomever.
+
+    An event costs a look at the Pods that it names, and no more.
+    """
 
     def __init__(self, engine: Engine, log: Log) -> None:
         self._engine = engine
         self._log = log
-        self._uids: set[str] = set()
+        self._uids: dict[PodKey, str] = {}
+        """The Pods that are oversold, as far as was seen."""
         self.count = 0
-        self.listeners: list[Callable[[RuntimePod, Run], None]] = []
-        """Told of such a Pod, each time that it begins, and of the Run with which it was seen."""
+        self.listeners: list[Callable[[RuntimePod, Run | None], None]] = []
+        """Told of such a Pod, each time that it begins, and of the Run with which it was seen, if any."""
 
     def after(self, event: events.Event) -> None:
         """Look at what an event told, after the engine has taken it in."""
-        if isinstance(event, events.RunObserved):
-            self._look(event.observation)
-        elif isinstance(event, events.RunsListed):
-            for observation in event.observations:
-                self._look(observation)
-        elif isinstance(event, events.PodGone):
-            self._uids.discard(event.uid)
+        match event:
+            case events.RunObserved(observation):
+                self._look_where(observation)
+            case events.PodObserved(observation):
+                self._look(observation.pod.namespace, observation.pod.name)
+            case events.RunsListed():
+                for seen in event.observations:
+                    self._look_where(seen)
+            case events.PodsListed():
+                self._pods_listed(event)
+            case events.PodGone():
+                self._look(event.namespace, event.name)
 
-    def _look(self, seen: RunObservation) -> None:
-        if not seen.active or seen.assigned_pod is None:
+    def _pods_listed(self, event: events.PodsListed) -> None:
+        listed = {(each.pod.namespace, each.pod.name) for each in event.observations}
+        for namespace, name in listed.union(self._uids):
+            self._look(namespace, name)
+
+    def _look_where(self, seen: RunObservation) -> None:
+        """Look at the Pod of a Run. Where one has ended, that can only end what was seen before."""
+        if seen.assigned_pod is None:
             return
-        pod = self._engine.state.pods.get(seen.run.namespace, seen.assigned_pod)
-        if pod is None or pod.uid != seen.assigned_pod_uid:
+        namespace = seen.run.namespace
+        if seen.active:
+            self._look(namespace, seen.assigned_pod, seen)
+        elif (namespace, seen.assigned_pod) in self._uids:
+            self._look(namespace, seen.assigned_pod)
+
+    def _look(self, namespace: str, name: str, seen: RunObservation | None = None) -> None:
+        pod = self._engine.state.pods.get(namespace, name)
+        if seen is not None and (pod is None or seen.assigned_pod_uid not in (None, pod.uid)):
             return
-        over = [name for name in seen.held if pod.usage.get(name, 0) > pod.capacity.get(name, 0)]
+        over = self._over(pod) if pod is not None else []
+        if pod is None or not over:
+            self._uids.pop((namespace, name), None)
+        elif self._uids.get((namespace, name)) != pod.uid:
+            self._uids[namespace, name] = pod.uid
+            self._begins(pod, over, seen.run if seen is not None else None)
+
+    def _over(self, pod: RuntimePod) -> list[str]:
+        """The resources of which Runs hold more than the Pod has, by their own word: a bind may yet fail."""
+        over = [name for name, used in pod.usage.items() if used > pod.capacity.get(name, 0)]
         if not over:
-            self._uids.discard(pod.uid)
-        elif pod.uid not in self._uids:
-            self._uids.add(pod.uid)
-            self.count += 1
-            self._log.warning(
-                "a pod holds more than it has", pod=f"{pod.namespace}/{pod.name}", resources=", ".join(over)
-            )
-            for hear in self.listeners:
-                hear(pod, seen.run)
+            return over
+        assumed = self._engine.assumed(pod.namespace, pod.uid)
+        return [name for name in over if pod.usage[name] - assumed[name] > pod.capacity.get(name, 0)]
+
+    def _begins(self, pod: RuntimePod, over: list[str], run: Run | None) -> None:
+        self.count += 1
+        self._log.warning(
+            "a pod holds more than it has", pod=f"{pod.namespace}/{pod.name}", resources=", ".join(over)
+        )
+        for hear in self.listeners:
+            hear(pod, run)

@@ -6,14 +6,16 @@ Reserve, then bound and seen, or not bound. A plugin's `unreserve` is asked exac
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 
 from kruntimes_core.engine.binding.assumption import Assumption
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.state import Claim, State
+from kruntimes_core.engine.state.claims import RunKey
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runner import Chosen
+from kruntimes_core.model.run import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class Reservations:
     def __init__(self, state: State) -> None:
         self._state = state
         self.unreserves: deque[Unreserve] = deque()
+        self._assumed: dict[tuple[str, str], dict[RunKey, Request]] = {}  # by namespace and Pod UID
 
     def reserve(self, entry: RunEntry, chosen: Chosen, profile: Profile) -> bool:
         """Assume the Run on the Pod as it is now, if all of its request still fits.
@@ -43,6 +46,7 @@ class Reservations:
         if current is None or alone is None or current.uid != pod.uid or not current.fits(entry.run.request):
             return False
         entry.assumption = Assumption(entry.run, current, alone, profile, chosen.prepared, chosen.verdicts)
+        self._assumed.setdefault((current.namespace, current.uid), {})[entry.key] = entry.run.request
         self.claim(entry)
         return True
 
@@ -56,8 +60,22 @@ class Reservations:
         if assumption is None:
             return
         entry.assumption = None
+        self._drop(entry.key, (assumption.pod.namespace, assumption.pod.uid))
         self.claim(entry)
         self.give_back(assumption, bound)
+
+    def assumed(self, namespace: str, pod_uid: str) -> Counter[str]:
+        """How much of a Pod's usage is assumed: no Run says yet that it is there."""
+        usage: Counter[str] = Counter()
+        for request in self._assumed.get((namespace, pod_uid), {}).values():
+            usage.update(request)
+        return usage
+
+    def _drop(self, run: RunKey, pod: tuple[str, str]) -> None:
+        on_pod = self._assumed[pod]
+        del on_pod[run]
+        if not on_pod:
+            del self._assumed[pod]
 
     def give_back(self, assumption: Assumption, bound: bool) -> None:
         """Ask `unreserve`, in reverse order, of all whose `reserve` was asked."""

@@ -14,6 +14,8 @@ from kruntimes_core.cluster.announcing.lanes import Lane
 from kruntimes_core.cluster.announcing.reasons import Reason
 from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, Response
 from kruntimes_core.framework.outcomes import InvalidRun
+from kruntimes_core.testing.builders import NAMESPACE
+from kruntimes_core.testing.harness.api_server import PODS
 from kruntimes_core.testing.objects import affinity_object, term_object
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
@@ -233,6 +235,26 @@ def test_a_pod_that_holds_more_than_it_has_is_told_of_with_the_run(announced: Pl
         assert event["regarding"]["apiVersion"] == "v1"
         assert event["regarding"]["uid"] == pod["metadata"]["uid"]
         assert (event["related"]["kind"], event["related"]["name"]) == ("Run", "r2")
+
+    announced(scene)
+
+
+def test_a_pod_that_advertises_less_than_it_holds_is_told_of_when_that_is_seen(announced: Play) -> None:
+    async def scene(site: Site, way: EventWay) -> None:
+        site.pod("py-0", runs=2)
+        site.start()
+        site.run("r1")
+        site.run("r2")
+        await site.passes(1)
+        lowered = {"metadata": {"annotations": {"kruntimes.io/capacity.runs": "1"}}}
+        site.server.change(PODS, NAMESPACE, "py-0", lowered)
+        await site.passes(1)
+        assert way.said() == [("py-0", "RuntimePodOversold", 1)]
+        assert "related" not in way.events[0]
+        # Heartbeats come by, and its Runs go on: it is the same state.
+        site.change("r1", status={"phase": "Running"})
+        await site.passes(12)
+        assert way.said() == [("py-0", "RuntimePodOversold", 1)]
 
     announced(scene)
 

@@ -61,6 +61,7 @@ def test_a_late_bind_beside_another_run_is_counted_and_told(profiles: Profiles) 
         await site.passes(1)
         site.change("late", status={"phase": "Running"})
         await site.passes(1)
+        assert third.host.parts.oversold.count == 2
         site.traffic.broken.clear()
 
     play(profiles, scene)
