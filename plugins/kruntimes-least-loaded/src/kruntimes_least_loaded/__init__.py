@@ -8,11 +8,10 @@ the resources come, and so is decided by Pod name.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import lru_cache, total_ordering
 from typing import ClassVar, NamedTuple
 
-from kruntimes_core import Request, RuntimePod, hookimpl
+from kruntimes_core import Capacity, FrozenMap, Request, RuntimePod, hookimpl
 
 # Capacities count in units of 10^-9 up to 2^63, so a ratio's denominator stays below 2^93, and two
 # different ratios are more than 2^-186 apart: as multiples of 2^-188, rounded, they still differ.
@@ -66,24 +65,23 @@ class Spare(NamedTuple):
 
 def spare(pod: RuntimePod, request: Request) -> Spare:
     """The raw score of `pod` with `request` added to what it holds."""
-    usage = pod.usage
-    high, high_of = 0, 1
-    total, total_of = 0, 1
-    for resource, capacity in pod.capacity.items():
-        load = usage.get(resource, 0) + request.get(resource, 0)
-        if load <= 0:
-            continue
-        if isinstance(capacity, Fraction):
-            load, capacity = load * capacity.denominator, capacity.numerator
-        if load * high_of > high * capacity:
-            high, high_of = load, capacity
-        total, total_of = total * capacity + load * total_of, total_of * capacity
-    return _spare(high, high_of, total, total_of)
+    return _spare(pod.capacity, pod.usage, request)
 
 
 @lru_cache(maxsize=4096)
-def _spare(high: int, high_of: int, total: int, total_of: int) -> Spare:
-    """The same object for the same load: Pods of a Runtime are alike, and tuples compare identity first."""
+def _spare(capacity: Capacity, usage: FrozenMap[str, int], request: Request) -> Spare:
+    """Remembered, because Pods of a Runtime are alike; and tuples compare identity first."""
+    high, high_of = 0, 1
+    total, total_of = 0, 1
+    for resource, limit in capacity.items():
+        load = usage.get(resource, 0) + request.get(resource, 0)
+        if load <= 0:
+            continue
+        if type(limit) is not int:  # a Fraction; to ask for that takes ten times as long
+            load, limit = load * limit.denominator, limit.numerator
+        if load * high_of > high * limit:
+            high, high_of = load, limit
+        total, total_of = total * limit + load * total_of, total_of * limit
     highest, rounded = (high << _BITS) // high_of, (total << _BITS) // total_of
     return Spare(-highest, -rounded, Total(-total, total_of))
 
