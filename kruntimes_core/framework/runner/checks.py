@@ -40,18 +40,20 @@ def rejection(plugin: ActivePlugin, answer: Any, hook: str = "filter") -> Reject
     )
 
 
-def plain_score(plugin: ActivePlugin, answer: Any) -> int:
-    """The score of a plugin without normalize: an int 0..100."""
-    if type(answer) is not int or not 0 <= answer <= 100:
-        raise plugin.error("score", f"returned {shown(answer)}; return an int from 0 to 100")
-    return answer
+def plain_scores(plugin: ActivePlugin, answers: list[Any]) -> list[Any]:
+    """The scores of a plugin without normalize: ints 0..100."""
+    for answer in answers:
+        if type(answer) is not int or not 0 <= answer <= 100:
+            raise plugin.error("score", f"returned {shown(answer)}; return an int from 0 to 100")
+    return answers
 
 
-def raw_score(plugin: ActivePlugin, answer: Any) -> Any:
-    """The score of a plugin with normalize: any value that is ordered and equal to itself."""
-    if answer is None or answer != answer:
-        raise plugin.error("score", f"returned {shown(answer)}; return a value that can be ordered")
-    return answer
+def raw_scores(plugin: ActivePlugin, answers: list[Any]) -> list[Any]:
+    """The scores of a plugin with normalize: any values that are ordered and equal to themselves."""
+    for answer in answers:
+        if answer is None or answer != answer:
+            raise plugin.error("score", f"returned {shown(answer)}; return a value that can be ordered")
+    return answers
 
 
 def normalized_scores(plugin: ActivePlugin, answer: Any, expected: int) -> list[int]:

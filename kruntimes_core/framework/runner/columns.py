@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from kruntimes_core.framework.profile import ActivePlugin, Hook
 from kruntimes_core.framework.runner import calls
-from kruntimes_core.framework.runner.bits import mask_of, members
+from kruntimes_core.framework.runner.bits import members
 from kruntimes_core.framework.runner.outcomes import Prepared
 from kruntimes_core.framework.runner.pool import Pool
 from kruntimes_core.model.run import Run
@@ -38,31 +38,31 @@ class Column(ABC):
         self.used = 0
         """When it was last used, in plans of its runner."""
 
-    def take_due(self, pool: Pool, among: int) -> Sequence[int]:
-        """The positions in the set `among` to be asked about now; the others stay due."""
+    def take_due(self, pool: Pool, among: int) -> tuple[Sequence[int], int]:
+        """Whom to ask about now, of the set `among`: their positions, and their set; the others stay due."""
         due = self._due
         if self.turn == pool.turn:
             taken = due & among
             self._due = due ^ taken
-            return members(taken) if taken else ()
+            return members(taken) if taken else (), taken
         changed, fresh = pool.changed_after(self.turn)
         self.turn = pool.turn
         due |= fresh
         taken = due & among
         self._due = due ^ taken
-        return changed if taken == fresh else members(taken)
+        return changed if taken == fresh else members(taken), taken
 
-    def put_back(self, positions: Sequence[int]) -> None:
+    def put_back(self, taken: int) -> None:
         """These were taken, and there is no answer."""
-        self._due |= mask_of(positions)
+        self._due |= taken
 
     @abstractmethod
     def knows(self, position: int, answer: Any) -> bool:
         """Whether this is known of the Pod, so that there is nothing to check or to learn."""
 
     @abstractmethod
-    def learn(self, positions: Sequence[int], answers: Sequence[Any]) -> None:
-        """Take in the answers about these positions."""
+    def learn(self, positions: Sequence[int], asked: int, answers: list[Any]) -> None:
+        """Take in the answers about these positions, which are the set `asked`."""
 
     def grow(self, size: int) -> None:
         """Make room for answers about more positions."""
@@ -141,8 +141,8 @@ class Columns(Generic[C]):
         self, column: C, pool: Pool, among: int, prepared: Prepared, run: Run, snapshot: Snapshot
     ) -> None:
         """Ask what is to be asked, until every answer about the Pods in `among` holds."""
-        due = column.take_due(pool, among)
-        if not due:
+        due, taken = column.take_due(pool, among)
+        if not taken:
             return
         self._effort.questions += len(due)
         try:
@@ -153,9 +153,9 @@ class Columns(Generic[C]):
             if column.size < len(pool.pods):
                 self._answers += len(pool.pods) - column.size
                 column.grow(len(pool.pods))
-            column.learn(due, answers)
+            column.learn(due, taken, answers)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin's code raises is its own error
-            column.put_back(due)
+            column.put_back(taken)
             raise calls.broken(self.plugin, self._hook, error) from None
 
     @property

@@ -64,7 +64,7 @@ class RawScores(Column):
         self._at.extend([None] * (size - self.size))
         self.size = size
 
-    def learn(self, positions: Sequence[int], answers: Sequence[Any]) -> None:
+    def learn(self, positions: Sequence[int], asked: int, answers: list[Any]) -> None:
         """See `Column`. Raises what hashing or comparing the raw scores raises, but `TypeError`."""
         known = self.answers
         changed = []

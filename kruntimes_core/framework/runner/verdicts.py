@@ -8,7 +8,7 @@ from datetime import datetime
 from kruntimes_core.framework.outcomes import Reject
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runner import checks
-from kruntimes_core.framework.runner.bits import mask_of
+from kruntimes_core.framework.runner.bits import mask_of, members
 from kruntimes_core.framework.runner.columns import Column
 
 Kind = tuple[str, bool]
@@ -43,37 +43,42 @@ class Verdicts(Column):
         """See `Column`."""
         return answer is None and self.passed >> position & 1 == 1
 
-    def learn(self, positions: Sequence[int], answers: Sequence[Reject | None]) -> None:
+    def learn(self, positions: Sequence[int], asked: int, answers: list[Reject | None]) -> None:
         """See `Column`."""
-        self._set_times(positions, answers)
-        if len(positions) == 1 and self._stands(positions[0], answers[0]):
-            return
+        alike = _alike(positions, asked, answers)
+        if len(alike) > 1 or not self._stand(*alike[0]):
+            self._take_out(asked)
+            for mask, answer in alike:
+                self._put_in(mask, answer)
+        for mask, answer in alike:
+            self._set_times(mask, answer)
+
+    def _stand(self, mask: int, answer: Reject | None) -> bool:
+        """Whether these Pods are in the set of this answer already."""
+        known = self.passed if answer is None else self._rejected.get((answer.reason, answer.elsewhere), 0)
+        return known & mask == mask
+
+    def _take_out(self, mask: int) -> None:
         self.version += 1
-        gone = mask_of(positions)
-        self.passed = self.passed & gone ^ self.passed
-        for kind, mask in list(self._rejected.items()):
-            if common := mask & gone:
-                self._rejected[kind] = mask ^ common
-        for answer, group in _alike(positions, answers):
-            if answer is None:
-                self.passed |= mask_of(group)
+        self.passed ^= self.passed & mask
+        for kind, rejected in list(self._rejected.items()):
+            if left := rejected ^ (rejected & mask):
+                self._rejected[kind] = left
             else:
-                kind = (answer.reason, answer.elsewhere)
-                self._rejected[kind] = self._rejected.get(kind, 0) | mask_of(group)
-        if not all(self._rejected.values()):
-            self._rejected = {kind: mask for kind, mask in self._rejected.items() if mask}
+                del self._rejected[kind]
 
-    def _stands(self, position: int, answer: Reject | None) -> bool:
-        """Whether the Pod is in the set that it belongs to already."""
+    def _put_in(self, mask: int, answer: Reject | None) -> None:
         if answer is None:
-            return self.knows(position, answer)
-        return self._rejected.get((answer.reason, answer.elsewhere), 0) >> position & 1 == 1
+            self.passed |= mask
+        else:
+            kind = (answer.reason, answer.elsewhere)
+            self._rejected[kind] = self._rejected.get(kind, 0) | mask
 
-    def _set_times(self, positions: Sequence[int], answers: Sequence[Reject | None]) -> None:
-        for position, answer in zip(positions, answers, strict=True):
-            if answer is not None and answer.again_at is not None:
-                self.timed[position] = answer.again_at
-            elif self.timed:
+    def _set_times(self, mask: int, answer: Reject | None) -> None:
+        if answer is not None and answer.again_at is not None:
+            self.timed.update(dict.fromkeys(members(mask), answer.again_at))
+        elif self.timed:
+            for position in members(mask):
                 self.timed.pop(position, None)
 
 
@@ -90,9 +95,9 @@ class Recorded(Verdicts):
         """See `Column`."""
         return position not in self.answers and super().knows(position, answer)
 
-    def learn(self, positions: Sequence[int], answers: Sequence[Reject | None]) -> None:
+    def learn(self, positions: Sequence[int], asked: int, answers: list[Reject | None]) -> None:
         """See `Column`."""
-        super().learn(positions, answers)
+        super().learn(positions, asked, answers)
         for position, answer in zip(positions, answers, strict=True):
             if answer is not None:
                 self.answers[position] = answer
@@ -101,28 +106,33 @@ class Recorded(Verdicts):
 
 
 def _alike(
-    positions: Sequence[int], answers: Sequence[Reject | None]
-) -> Iterator[tuple[Reject | None, list[int]]]:
-    """The positions in groups of one answer: Pods are alike, and so are their neighbours' answers."""
-    group: list[int] = []
-    last: Reject | None = None
-    for position, answer in zip(positions, answers, strict=True):
-        if answer is not last and group:
-            yield last, group
-            group = []
-        last = answer
-        group.append(position)
-    yield last, group
+    positions: Sequence[int], asked: int, answers: Sequence[Reject | None]
+) -> list[tuple[int, Reject | None]]:
+    """The positions as sets of one answer: Pods are alike, and often all but a few have the same."""
+    usual = answers[len(answers) // 2]
+    places: Sequence[int] = [place for place, answer in enumerate(answers) if answer is not usual]
+    if not places:
+        return [(asked, usual)]
+    alike = []
+    if 2 * len(places) < len(answers):
+        # Their set is what the others leave, which is found without a look at each.
+        alike.append((asked ^ mask_of([positions[place] for place in places]), usual))
+    else:
+        places = range(len(answers))
+    groups: dict[int, list[int]] = {}
+    for place in places:
+        groups.setdefault(id(answers[place]), []).append(place)
+    for group in groups.values():
+        alike.append((mask_of([positions[place] for place in group]), answers[group[0]]))
+    return alike
 
 
 def checked(plugin: ActivePlugin, answers: list[Reject | None]) -> list[Reject | None]:
     """The answers, if all are within the contract. Filters often give one and the same rejection."""
-    last = None
+    last = good = None
     for place, answer in enumerate(answers):
-        if answer is not None:
-            if answer is not last:
-                answers[place] = checks.rejection(plugin, answer)
-            else:
-                answers[place] = answers[place - 1]
-        last = answer
+        if answer is not last:
+            last, good = answer, checks.rejection(plugin, answer)
+        if good is not answer:
+            answers[place] = good
     return answers
