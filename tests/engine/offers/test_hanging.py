@@ -1,0 +1,99 @@
+"""A plugin that hangs while changed Pods are offered: it is named, and no class pays for another's Run."""
+
+from __future__ import annotations
+
+from offering.scene import ALL, Scene
+
+from kruntimes_core.engine.record.decision import Outcome
+
+
+def test_a_call_that_never_came_back_names_the_plugin_and_binds_nobody(scene: Scene) -> None:
+    scene.moody.fails_for = 2
+    scene.gpus(1)
+    assert not scene.finish(scene.offered())
+    assert scene.errors == {("Moody", "filter"): 1}
+    assert scene.placed == []
+    assert scene.waiting == ALL
+
+
+def test_each_class_of_a_round_that_hung_is_tried_by_itself(scene: Scene) -> None:
+    """Nobody knows in whose offer it was, so the others must not meet it a second time."""
+    scene.moody.fails_for = 2
+    scene.gpus(1)
+    # The round, and each Run of the class once.
+    assert scene.settle() == 1 + 3
+    assert scene.errors == {("Moody", "filter"): 4}
+    assert scene.placed == ["c1-0"]
+    assert scene.with_outcome(Outcome.BACKOFF) == ["c2-0", "c2-1", "c2-2"]
+    assert scene.waiting == [name for name in ALL if name != "c1-0"]
+    assert scene.texts_written == len(ALL)
+
+
+def test_a_later_change_is_offered_to_all_together_again(scene: Scene) -> None:
+    scene.moody.fails_for = 2
+    scene.gpus(1)
+    scene.settle()
+    scene.moody.fails_for = None
+    scene.gpus(2)
+    assert [offer.run.name for offer in scene.offered().offers] == ["c4-0", "c3-0", "c1-1"]
+
+
+def test_those_that_met_the_hang_are_placed_when_the_plugin_is_well_again(scene: Scene) -> None:
+    scene.moody.fails_for = 2
+    scene.gpus(1)
+    scene.settle()
+    scene.moody.fails_for = None
+    scene.gpus(100)
+    scene.host.advance(60)
+    assert sorted(scene.placed) == sorted(ALL)
+
+
+def test_the_run_behind_the_offers_goes_back_to_its_place(scene: Scene) -> None:
+    """What hung may have been its own plan: it is made again, and the classes are offered nothing with it."""
+    scene.moody.fails_for = 7
+    scene.host.run("late", requests={"gpu": "7"})
+    scene.annotate({"note": "of no use to anybody"})
+    work = scene.offered()
+    assert work.then is not None
+    assert work.then.run.name == "late"
+    assert not scene.finish(work)
+    assert scene.settle() == 1
+    assert scene.with_outcome(Outcome.BACKOFF) == ["late"]
+    assert scene.with_outcome(Outcome.WAITING) == ALL
+
+
+def test_runs_that_went_away_while_their_round_hung_leave_nothing(scene: Scene) -> None:
+    scene.moody.fails_for = 2
+    scene.gpus(1)
+    work = scene.offered()
+    for number in range(3):
+        scene.host.delete(f"c2-{number}")
+    assert not scene.finish(work)
+    assert scene.settle() == 0
+    assert scene.placed == ["c1-0"]
+    assert scene.host.engine.sizes["classes"] == 3
+
+
+def test_what_is_freed_while_a_round_hangs_is_not_lost(scene: Scene) -> None:
+    scene.moody.fails_for = 2
+    scene.gpus(1)
+    work = scene.offered()
+    scene.gpus(4)
+    scene.host.observe()
+    assert not scene.finish(work)
+    scene.settle()
+    assert scene.placed == ["c4-0"]
+
+
+def test_a_call_that_never_came_back_to_a_host_that_leads_no_more(scene: Scene) -> None:
+    scene.moody.fails_for = 2
+    scene.gpus(1)
+    work = scene.offered()
+    scene.host.engine.stand_down(scene.host.now)
+    assert not scene.finish(work)
+    assert scene.settle() == 0
+    assert scene.placed == []
+    scene.moody.fails_for = None
+    scene.host.engine.lead(scene.host.now)
+    assert scene.settle() == 0
+    assert scene.placed == ["c1-0"]
