@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.lab.bench.live.load import Load
+from kruntimes_core.lab.bench.live.load import MOST_RUNS, Load
 from kruntimes_core.lab.bench.live.observing.judge import Rule
 from kruntimes_core.lab.bench.live.report.document import API_VERSION, SUMMARY, bench_document
 from kruntimes_core.lab.bench.live.report.results import Machine, Results, Round
@@ -72,6 +72,13 @@ def test_the_document_has_these_keys(document: dict[str, Any]) -> None:
 
 def test_the_rules_are_those_of_the_judge() -> None:
     assert first_column(HOW_TO.section("What it judges")) == [rule.value for rule in Rule]
+
+
+def test_the_most_runs_of_a_round_are_said() -> None:
+    (runs,) = [line for line in COMMAND.splitlines() if line.startswith("| `--runs N`")]
+    (rate,) = [line for line in COMMAND.splitlines() if line.startswith("| `--rate N`")]
+    assert f"at most {MOST_RUNS:,}" in runs
+    assert f"at most {MOST_RUNS:,} Runs" in rate
 
 
 @pytest.mark.parametrize("name", PLACEHOLDERS)

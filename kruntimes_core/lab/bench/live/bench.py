@@ -32,6 +32,7 @@ from kruntimes_core.lab.bench.live.rounds.plan import Rounds
 from kruntimes_core.lab.bench.live.scheduler.command import (
     Surroundings,
     check_command,
+    check_configuration,
     command_of,
     our_command,
 )
@@ -59,11 +60,7 @@ async def measure(settings: Settings, folder: Path, tell: Tell, log: Log) -> Res
     folder: for what is written meanwhile. tell: takes a line on how it goes. log: takes what goes wrong on
     watches. Raises `InputError` for whatever keeps it from measuring.
     """
-    settings.load.check()
-    if settings.command is not None:
-        check_command(settings.command)
-    if settings.pid is not None:
-        check_process(settings.pid)
+    _check(settings)
     clock, name = SystemClock(), secrets.token_hex(4)
     connection = await connect(settings.kubeconfig, settings.context, os.environ, clock)
     if not settings.anywhere:
@@ -81,6 +78,17 @@ async def measure(settings: Settings, folder: Path, tell: Tell, log: Log) -> Res
             return await _Bench(settings, site, folder, tell).run(
                 Ceiling(site, watching, settings.ceiling_patches, settings.in_flight), connection.server
             )
+
+
+def _check(settings: Settings) -> None:
+    """Raises `InputError` for what can be told to be wrong before anything is made in a cluster."""
+    settings.load.check()
+    if settings.command is not None:
+        check_command(settings.command)
+    if settings.config is not None:
+        check_configuration(settings.config)
+    if settings.pid is not None:
+        check_process(settings.pid)
 
 
 @asynccontextmanager

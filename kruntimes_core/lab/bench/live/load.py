@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil, lcm
@@ -57,7 +58,7 @@ class Load:
     seed: int = 0
 
     def check(self) -> None:
-        """Raises `InputError` if some namespace or Runtime would be without a Pod, or the load has no end."""
+        """Raises `InputError` for places without a Pod, a load without an end, and cohorts without a Run."""
         least = max(self.namespaces, self.runtimes)
         if self.pods < least:
             raise InputError(f"--pods {self.pods} is too few: give at least {least}, one for each place")
@@ -65,6 +66,19 @@ class Load:
         if expected > MOST_RUNS:
             less = "a lower --rate or fewer --seconds" if self.mode is Mode.OPEN else "fewer --runs"
             raise InputError(f"a round of {expected:.0f} Runs is more than {MOST_RUNS}: give {less}")
+        fewest = self._fewest_in_a_cell(int(expected))
+        if self.cohorts > max(fewest, 1):
+            raise InputError(
+                f"--cohorts {self.cohorts} are too many: a namespace and Runtime gets {fewest} of the Runs:"
+                " give no more than that"
+            )
+
+    def _fewest_in_a_cell(self, runs: int) -> int:
+        """How many of so many Runs come to the cell that gets the fewest of those that get any."""
+        full, rest = divmod(runs, self.pods)
+        pods = Counter(cell(self, pod) for pod in range(self.pods))
+        further = Counter(cell(self, pod) for pod in range(rest))
+        return min(filter(None, (full * number + further[one] for one, number in pods.items())), default=0)
 
     def arrivals(self, round_number: int) -> list[float]:
         """When each Run is created, in seconds from the start of a round."""

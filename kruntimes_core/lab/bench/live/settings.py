@@ -15,7 +15,8 @@ class Waits:
     """For another scheduler to give itself away."""
     quiet: float = 1.0
     """Without any write, until a scheduler is taken to have done what it does."""
-    longest_quiet: float = 30.0
+    longest_quiet: float = 60.0
+    """For that quiet; whoever writes on is measured as it is."""
     namespaces: float = 3.0
     """For a controller to end the deletion of namespaces."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
-from kruntimes_core.lab.bench.live.load import Cell, cell
+from kruntimes_core.lab.bench.live.load import Cell, Load, cell
 from kruntimes_core.lab.bench.live.made.site import Site
 from kruntimes_core.lab.bench.live.tasks import beside
 
@@ -14,22 +15,20 @@ ROLE = "load"
 async def create_load(site: Site, round_number: int, arrivals: list[float]) -> None:
     """Create a Run at each of these moments, in seconds from now; returns when all are created."""
     loop = asyncio.get_running_loop()
-    began = loop.time()
+    began, there = loop.time(), Counter[Cell]()
     async with beside(()) as group:
         for number, moment in enumerate(arrivals):
             if began + moment > loop.time():
                 await asyncio.sleep(began + moment - loop.time())
-            group.create_task(_create(site, round_number, number))
+            where = cell(site.load, number % site.load.pods)
+            cohort = _cohort(site.load, where, there[where])
+            there[where] += 1
+            group.create_task(site.add_run(where, f"run-{round_number}-{number:06}", ROLE, cohort=cohort))
 
 
-async def _create(site: Site, round_number: int, number: int) -> None:
-    where = cell(site.load, number % site.load.pods)
-    await site.add_run(where, f"run-{round_number}-{number:06}", ROLE, cohort=_cohort(site, where, number))
+def _cohort(load: Load, where: Cell, before: int) -> str | None:
+    """Cohorts are of one namespace and Runtime: no Pod could be beside those of another one.
 
-
-def _cohort(site: Site, where: Cell, number: int) -> str | None:
-    """Cohorts are of one namespace and Runtime: no Pod could be beside those of another one."""
-    if not site.load.cohorts:
-        return None
-    among = number // site.load.pods
-    return f"{where.namespace}-{where.runtime}-{among % site.load.cohorts}"
+    before: how many Runs came there before.
+    """
+    return f"{where.namespace}-{where.runtime}-{before % load.cohorts}" if load.cohorts else None

@@ -26,6 +26,7 @@ from kruntimes_core.lab.bench.live.tasks import beside
 Start = Callable[[], AbstractAsyncContextManager[Running]]
 """Starts the scheduler, for as long as a block lasts."""
 _NOTHING = Usage(0.0, 0, 0)
+_NEVER_QUIET = "the scheduler writes on and on to Runs that wait: what follows is measured beside that"
 
 
 class Rounds:
@@ -138,10 +139,13 @@ class Rounds:
             self._scheduler = None
 
     async def _wait_until_ready(self) -> None:
-        await wait_until_ready(self._site, self._settings.patience_seconds, self._settings.waits)
+        if not await wait_until_ready(self._site, self._settings.patience_seconds, self._settings.waits):
+            self._tell(_NEVER_QUIET)
 
     async def _quiet(self) -> None:
-        await self._site.observer.quiet(self._settings.waits.quiet, self._settings.waits.longest_quiet)
+        waits = self._settings.waits
+        if not await self._site.observer.quiet(waits.quiet, waits.longest_quiet):
+            self._tell(_NEVER_QUIET)
 
     def _usage(self) -> Usage | None:
         """What the scheduler has used so far."""

@@ -22,16 +22,16 @@ async def check_nobody_else(site: Site, seconds: float) -> None:
         )
 
 
-async def wait_until_ready(site: Site, seconds: float, waits: Waits) -> None:
+async def wait_until_ready(site: Site, seconds: float, waits: Waits) -> bool:
     """Wait until a Run is placed, and then until nothing more is written to those that wait.
 
-    Raises `InputError` if it is not placed within `seconds`.
+    Returns whether that came. Raises `InputError` if the Run is not placed within `seconds`.
     """
     if not await _is_placed(site, seconds):
         raise InputError(
             f"nothing placed a Run within {seconds:g} s: does the scheduler run, and on this server?"
         )
-    await site.observer.quiet(waits.quiet, waits.longest_quiet)
+    return await site.observer.quiet(waits.quiet, waits.longest_quiet)
 
 
 async def _is_placed(site: Site, seconds: float) -> bool:

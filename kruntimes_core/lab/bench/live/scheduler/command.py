@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shlex
+import shutil
 import socket
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kruntimes_core.framework.configuration import build_profiles, configuration_from
+from kruntimes_core.framework.loading.catalog import Catalog
 from kruntimes_core.model.errors import InputError
 
 PLACEHOLDERS: Mapping[str, str] = {
@@ -48,7 +53,16 @@ def command_of(text: str, around: Surroundings) -> list[str]:
 
 def check_command(text: str) -> None:
     """Raises `InputError` for a command line that cannot be used, before anything is made for it."""
-    command_of(text, Surroundings("kubeconfig", ["namespace"]))
+    program = command_of(text, Surroundings("kubeconfig", ["namespace"]))[0]
+    if shutil.which(program) is None:
+        # As it would be said when it is started.
+        number = errno.EACCES if Path(program).exists() else errno.ENOENT
+        raise InputError(f"cannot start {program}: {os.strerror(number)}: correct --scheduler-cmd")
+
+
+def check_configuration(path: str) -> None:
+    """Raises `InputError` for a configuration with which our scheduler would not start, in its own words."""
+    build_profiles(configuration_from(path), Catalog())
 
 
 def our_command(around: Surroundings, config: str | None, folder: Path, *, steady: bool) -> list[str]:

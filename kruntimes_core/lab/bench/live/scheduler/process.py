@@ -1,4 +1,4 @@
-"""The scheduler as a process: started in a session of its own, and ended for sure."""
+"""The scheduler as a process: started in a session of its own, and ended for sure, whatever becomes of us."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from kruntimes_core.lab.bench.live.scheduler.usage import Usage, usage_of
+from kruntimes_core.lab.bench.live.scheduler.watching import bound_to_us
 from kruntimes_core.model.errors import InputError
 
 _STOP_SECONDS = 15.0
@@ -62,7 +63,7 @@ class Running:
 
 @asynccontextmanager
 async def running(command: Sequence[str], kubeconfig: str | None, output: Path) -> AsyncIterator[Running]:
-    """Start a scheduler, and end it with the block.
+    """Start a scheduler, and end it with the block, or with this process.
 
     kubeconfig: what it finds as $KUBECONFIG. output: where all that it says goes. Raises `InputError` for
     a command that cannot be started.
@@ -84,10 +85,11 @@ async def running(command: Sequence[str], kubeconfig: str | None, output: Path) 
                 f"cannot start {command[0]}: {error.strerror}: correct --scheduler-cmd"
             ) from error
     scheduler = Running(process, output)
-    try:
-        yield scheduler
-    finally:
-        await scheduler.stop()
+    async with bound_to_us(process.pid):
+        try:
+            yield scheduler
+        finally:
+            await scheduler.stop()
 
 
 def _tail(output: Path) -> list[str]:

@@ -144,6 +144,28 @@ def test_a_scheduler_that_cannot_be_started_is_named(
     assert left(place) == []
 
 
+def test_what_cannot_be_started_is_told_before_anything_is_made(
+    bench: Callable[..., Results], settings: Settings, tmp_path: Path
+) -> None:
+    told: Told = []
+    configuration = tmp_path / "mine.yaml"
+    configuration.write_text("plugins: {enabled: [NoSuchPlugin]}\n")
+    with pytest.raises(InputError, match=r"mine\.yaml:1: .*no plugin 'NoSuchPlugin' is installed"):
+        bench(replace(settings, command=None, config=str(configuration)), told)
+    with pytest.raises(InputError, match="cannot start /no/such"):
+        bench(replace(settings, command="/no/such"), told)
+    assert told == []
+
+
+def test_a_scheduler_that_never_stops_writing_is_told_of(
+    bench: Callable[..., Results], settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: Told = []
+    waits = replace(QUICK, quiet=1.0, longest_quiet=0.0)
+    bench(replace(settings, waits=waits), told)
+    assert any(line.startswith("the scheduler writes on and on") for line in told)
+
+
 def test_a_cancelled_bench_cleans_up(settings: Settings, place: EmbeddedPlace, tmp_path: Path) -> None:
     async def run() -> None:
         work: asyncio.Task[Results]

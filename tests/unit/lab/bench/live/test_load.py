@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kruntimes_core.lab.bench.live.load import FEWEST_SLOTS, Load, Mode, cell, cells
@@ -34,6 +36,23 @@ def test_runs_that_stay_have_room_on_the_pods_of_their_place(runs: int) -> None:
     for number in range(runs):
         room[cell(load, number % load.pods)] -= 1
     assert min(room.values()) >= 0
+
+
+@pytest.mark.parametrize(
+    ("load", "most"),
+    [
+        (Load(mode=Mode.BURST, runs=5, pods=2), 5),
+        (Load(mode=Mode.BURST, runs=5, pods=2, namespaces=2), 2),
+        (Load(mode=Mode.BURST, runs=7, pods=6, namespaces=2), 3),
+        # Places that get no Run at all do not count.
+        (Load(mode=Mode.BURST, runs=2, pods=6, namespaces=3), 1),
+        (Load(mode=Mode.OPEN, rate=2, seconds=4.9, pods=2), 9),
+    ],
+)
+def test_each_cohort_has_a_run_in_each_place(load: Load, most: int) -> None:
+    replace(load, cohorts=most).check()
+    with pytest.raises(InputError, match=f"--cohorts {most + 1} are too many: .* gets {most} of the Runs"):
+        replace(load, cohorts=most + 1).check()
 
 
 def test_runs_that_end_need_less_room_and_cohorts_all_of_it() -> None:
