@@ -81,6 +81,8 @@ class RunObservation:
     run: Run
     version: str = ""
     """`metadata.resourceVersion`."""
+    generation: int | None = None
+    """`metadata.generation`: counted up whenever something outside of `metadata` and `status` changes."""
     phase: Phase = Phase.PENDING
     assigned_pod: str | None = None
     assigned_pod_uid: str | None = None

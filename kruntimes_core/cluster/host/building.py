@@ -90,7 +90,7 @@ def _reflectors(base: Base) -> list[Reflector]:
             tell=watched.tell,
             changed=watched.changed,
         )
-        for feed in feeds(base.decoder, means.namespaces)
+        for feed in feeds(base.decoder, means.namespaces, watched.known)
     ]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.engine import events
 from kruntimes_core.engine.engine import Engine
+from kruntimes_core.model.run import RunObservation
 
 
 class Watched:
@@ -32,6 +33,11 @@ class Watched:
         for hear in self.listeners:
             hear(event)
         self._stir()
+
+    def known(self, namespace: str, name: str) -> RunObservation | None:
+        """What was last seen of the Run that bears the name."""
+        entry = self._engine.find(namespace, name)
+        return entry.observation if entry is not None else None
 
     def changed(self) -> None:
         """What is followed changed."""

@@ -9,8 +9,11 @@ from typing import Any
 from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES, Resource
 from kruntimes_core.engine import events
 from kruntimes_core.model.decode import Decoder
+from kruntimes_core.model.run import RunObservation
 
 Object = Mapping[str, Any]
+Known = Callable[[str, str], RunObservation | None]
+"""What is known of the Run of a namespace and name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +52,16 @@ class Feed:
         return self.listed(observations=tuple(observations), version=version, namespace=self.namespace)
 
 
-def feeds(decoder: Decoder, namespaces: Sequence[str] | None) -> list[Feed]:
-    """What a host follows: Pods, workspaces and Runs, in each of `namespaces` or, for None, in all."""
+def nothing_known(namespace: str, name: str) -> RunObservation | None:
+    """Nothing is known of any Run."""
+    return None
+
+
+def feeds(decoder: Decoder, namespaces: Sequence[str] | None, known: Known = nothing_known) -> list[Feed]:
+    """What a host follows: Pods, workspaces and Runs, in each of `namespaces` or, for None, in all.
+
+    known: saves reading again what has not changed since.
+    """
     return [
         Feed(
             resource=resource,
@@ -70,6 +81,20 @@ def feeds(decoder: Decoder, namespaces: Sequence[str] | None) -> list[Feed]:
                 events.WorkspaceGone,
                 events.WorkspacesListed,
             ),
-            (RUNS, decoder.run, events.RunObserved, events.RunGone, events.RunsListed),
+            (RUNS, _runs_beside(decoder, known), events.RunObserved, events.RunGone, events.RunsListed),
         )
     ]
+
+
+def _runs_beside(decoder: Decoder, known: Known) -> Callable[[Object], Any]:
+    """Decodes Runs, each beside what is known of it."""
+
+    def decode(obj: Object) -> RunObservation:
+        metadata = obj.get("metadata")
+        if isinstance(metadata, dict):
+            namespace, name = metadata.get("namespace"), metadata.get("name")
+            if isinstance(namespace, str) and isinstance(name, str):
+                return decoder.run(obj, known(namespace, name))
+        return decoder.run(obj)
+
+    return decode

@@ -26,9 +26,13 @@ class Decoder:
     def __init__(self) -> None:
         self._parts = Parts()
 
-    def run(self, obj: Mapping[str, Any]) -> RunObservation:
-        """One version of a Run. What is wrong with it is its `invalid`."""
-        return decode_run(obj, self._parts)
+    def run(self, obj: Mapping[str, Any], before: RunObservation | None = None) -> RunObservation:
+        """One version of a Run. What is wrong with it is its `invalid`.
+
+        before: what is known of the Run that bears its name. It saves reading again what cannot have
+        changed since, and changes nothing else.
+        """
+        return decode_run(obj, self._parts, before)
 
     def pod(self, obj: Mapping[str, Any]) -> PodObservation | None:
         """One version of a Pod, without usage and targets; None when it has no label `runtime`."""

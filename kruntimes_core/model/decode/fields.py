@@ -12,7 +12,8 @@ NOTHING: Mapping[str, object] = {}
 
 def members(value: object) -> Mapping[str, object]:
     """The members of a JSON object; none when `value` is anything else."""
-    return value if isinstance(value, Mapping) else NOTHING
+    # What a JSON reader gives is a dict, and asking the abstract class costs ten times as much.
+    return value if isinstance(value, (dict, Mapping)) else NOTHING
 
 
 def text(value: object) -> str:

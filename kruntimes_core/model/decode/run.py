@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from kruntimes_core.model.decode.asked import Asked, asked_before, attempt_of, generation_of
 from kruntimes_core.model.decode.fields import condition, marked_for_deletion, members, text, texts
 from kruntimes_core.model.decode.parts import Parts, Related, Requested
 from kruntimes_core.model.decode.run_problems import object_problem, workspace_or_problem
@@ -19,29 +20,49 @@ _PHASES = {phase.value: phase for phase in Phase}
 _DEFAULT_BACKOFF_SECONDS = 1.0
 
 
-def decode_run(obj: Mapping[str, object], parts: Parts) -> RunObservation:
+def decode_run(
+    obj: Mapping[str, object], parts: Parts, before: RunObservation | None = None
+) -> RunObservation:
     """One version of a Run. What is wrong with it is its `invalid`: the first problem in the order
     InvalidObject, InvalidResources, InvalidAffinity, InvalidWorkspace.
+
+    before: another version of what bears its name, if one is known. While only its status changed, all
+    that stands elsewhere is taken from there.
     """
     fields = members(obj)
-    spec, status = members(fields.get("spec")), members(fields.get("status"))
-    requested, related = parts.requested(spec.get("resources")), parts.related(spec.get("affinity"))
-    workspace, bad_workspace = workspace_or_problem(spec.get("workspace"))
-    run = _run(fields, parts, requested, related, workspace)
-    phase = _phase(status.get("phase"))
-    metadata, conditions = members(fields.get("metadata")), status.get("conditions")
+    asked = asked_before(fields, parts, before) if before is not None else None
+    if asked is None:
+        asked = _asked(fields, parts)
+    metadata, status = members(fields.get("metadata")), members(fields.get("status"))
+    phase, conditions = _phase(status.get("phase")), status.get("conditions")
     return RunObservation(
-        run=run,
+        run=asked.run,
         version=text(metadata.get("resourceVersion")),
+        generation=asked.generation,
         phase=phase,
         assigned_pod=shared(text(status.get("assignedPod"))) or None,
         assigned_pod_uid=shared(text(status.get("assignedPodUID"))) or None,
         message=shared(text(status.get("message"))),
         conditions=tuple(conditions) if phase is Phase.PENDING and isinstance(conditions, list) else (),
         stopped_at=_stopped_at(conditions),
+        backoff_seconds=asked.backoff_seconds,
+        cancel_requested=asked.cancel_requested,
+        deleting=marked_for_deletion(metadata),
+        invalid=asked.invalid,
+        held=asked.held,
+    )
+
+
+def _asked(fields: Mapping[str, object], parts: Parts) -> Asked:
+    spec = members(fields.get("spec"))
+    requested, related = parts.requested(spec.get("resources")), parts.related(spec.get("affinity"))
+    workspace, bad_workspace = workspace_or_problem(spec.get("workspace"))
+    run = _run(fields, parts, requested, related, workspace)
+    return Asked(
+        run=run,
+        generation=generation_of(members(fields.get("metadata"))),
         backoff_seconds=_backoff_seconds(members(spec.get("retryPolicy")).get("backoff")),
         cancel_requested=spec.get("cancelRequested") is True,
-        deleting=marked_for_deletion(metadata),
         invalid=object_problem(fields, run) or requested.invalid or related.invalid or bad_workspace,
         held=requested.held,
     )
@@ -62,7 +83,7 @@ def _run(
         request=requested.request,
         affinity=related.affinity,
         workspace=workspace,
-        attempt=_attempt(members(fields.get("status")).get("attempt")),
+        attempt=attempt_of(members(fields.get("status"))),
     )
 
 
@@ -70,10 +91,6 @@ def _phase(value: object) -> Phase:
     if value is None or value == "":
         return Phase.PENDING
     return _PHASES.get(text(value), Phase.UNKNOWN)
-
-
-def _attempt(value: object) -> int:
-    return value if type(value) is int and value >= 1 else 1
 
 
 def _stopped_at(conditions: object) -> datetime | None:
