@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from kruntimes_core.cli.app import app
+from kruntimes_core.cli.debugging import DEBUG
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.output.readers import for_want_of_a_reader
 from kruntimes_core.cli.output.text import printable
@@ -21,7 +22,6 @@ from kruntimes_core.model.errors import InputError
 PROGRAM = "kruntimes"
 # How kubectl finds the command, and how its users call it.
 _KUBECTL_PLUGIN, _BY_KUBECTL = "kubectl-kruntimes", "kubectl kruntimes"
-_DEBUG = "KRUNTIMES_DEBUG"
 _COMPLETION = "_KRUNTIMES_COMPLETE"
 
 
@@ -71,7 +71,7 @@ def _prepare_streams() -> None:
 def _report(error: Exception) -> int:
     # Where nobody can read the line, the code alone says it.
     with contextlib.suppress(OSError):
-        if os.environ.get(_DEBUG):
+        if os.environ.get(DEBUG):
             traceback.print_exception(error)
         click.echo(f"error: {printable(_line(error))}", err=True)
     return Exit.BAD_INPUT
@@ -87,7 +87,7 @@ def _line(error: Exception) -> str:
         return str(error)
     if isinstance(error, OSError):
         return f"cannot read or write: {error}"
-    return f"unexpected {type(error).__name__}: {error} (set {_DEBUG}=1 to see where)"
+    return f"unexpected {type(error).__name__}: {error} (set {DEBUG}=1 to see where)"
 
 
 def _lowered(message: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from kruntimes_core.cluster.planning.attended import UnderWay
 from kruntimes_core.engine import events
 from kruntimes_core.engine.binding.requests import Applied, Found, Write
 from kruntimes_core.engine.cycle.work import Runners
@@ -49,6 +50,8 @@ class Planner:
         self._settings = Settings.of(configuration)
         self._namespace = namespace
         self._runners = Runners()
+        self.under_way = UnderWay()
+        """Who is being asked: for a thread that looks after the one that plans."""
         self._decisions: dict[tuple[str, str], Decision] = {}
         self.plugin_errors: list[PluginError] = []
         """Each failure of a plugin once, in order of appearance."""
@@ -62,7 +65,7 @@ class Planner:
         self._observe(engine, now)
         engine.lead(now)
         while (work := engine.take(now)) is not None:
-            engine.finish(work, work.execute(self._runners), now)
+            engine.finish(work, self.under_way.execute(work, self._runners), now)
             _answer_requests(engine, now)
             yield len(self._decisions)
 
@@ -94,8 +97,12 @@ class Planner:
         for decision in self._decisions.values():
             document = decision_document(decision, self._uid, never.of(decision))
             if explain:
-                document["candidates"] = candidates_document(decision, self._runners)
+                document["candidates"] = self._candidates(decision)
             yield document
+
+    def _candidates(self, decision: Decision) -> list[dict[str, Any]]:
+        plugins = decision.profile.plugins if decision.profile is not None else ()
+        return self.under_way.ask(plugins, lambda: candidates_document(decision, self._runners))
 
     def _observe(self, engine: Engine, now: Now) -> None:
         world, inside = self._world, self._inside

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.limits import patiently
 from kruntimes_core.cli.output.progress import follow
 from kruntimes_core.cli.output.screen import standard_output
 from kruntimes_core.cli.output.text import printable
@@ -43,12 +44,17 @@ def answer(options: PlanOptions) -> Exit:
         pending = _pending(reading.world, options.namespace)
         now = given or _observed_time(reading.world, pending)
         planner = Planner(reading.world, profiles, configuration, now, options.namespace)
-        follow(planner.decisions(), "planning", pending)
+        follow(patiently(planner.decisions(), planner.under_way), "planning", pending)
         decisions = list(planner.decision_documents(explain=False))
     _say(notes.left_out(reading.skipped))
-    explained = planner.decision_documents(explain=True) if options.explain else None
+    explained = _explained(planner) if options.explain else None
     show(planner.head(), decisions, explained, options, standard_output())
     return _judge(decisions, reading, planner, options)
+
+
+def _explained(planner: Planner) -> Iterator[dict[str, Any]]:
+    """The decisions with their candidates: plugins are asked again."""
+    return patiently(planner.decision_documents(explain=True), planner.under_way)
 
 
 @contextmanager

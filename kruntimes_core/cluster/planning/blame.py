@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType, FrameType
+from typing import Any
 
 from kruntimes_core import __version__
 from kruntimes_core.cluster.planning.protocol import Task
@@ -24,23 +26,38 @@ def plugins_of(work: Task) -> tuple[ActivePlugin, ...]:
     return (work.plugin,) if isinstance(work, KeyWork) else work.profile.plugins
 
 
-def culprit_in_frame(frame: FrameType | None, work: Task) -> Culprit | None:
-    """The plugin in whose code a thread is now, by its innermost frame."""
-    return _culprit((entry.f_code for entry, _ in traceback.walk_stack(frame)), work)
+def culprit_in_frame(frame: FrameType | None, plugins: Sequence[ActivePlugin]) -> Culprit | None:
+    """The plugin in whose code a thread is now, by its innermost frame. plugins: that may be asked."""
+    return _culprit((entry.f_code for entry, _ in traceback.walk_stack(frame)), plugins)
 
 
-def culprit_in_error(error: BaseException, work: Task) -> Culprit | None:
-    """The plugin whose code an exception came through."""
-    return _culprit((entry.f_code for entry, _ in traceback.walk_tb(error.__traceback__)), work)
+def culprit_in_error(error: BaseException, plugins: Sequence[ActivePlugin]) -> Culprit | None:
+    """The plugin whose code an exception came through. plugins: that may be asked."""
+    return _culprit((entry.f_code for entry, _ in traceback.walk_tb(error.__traceback__)), plugins)
 
 
-def _culprit(codes: Iterable[CodeType], work: Task) -> Culprit | None:
-    owners = {
-        getattr(hook.function, "__code__", None): (plugin, name)
-        for plugin in plugins_of(work)
-        for name, hook in plugin.hooks.items()
-    }
-    return next((owners[code] for code in codes if code in owners), None)
+def _culprit(codes: Iterable[CodeType], plugins: Sequence[ActivePlugin]) -> Culprit | None:
+    owners: dict[CodeType, set[tuple[int, str]]] = {}
+    for place, plugin in enumerate(plugins):
+        for name, hook in plugin.hooks.items():
+            for code in _codes(hook.function):
+                owners.setdefault(code, set()).add((place, name))
+    # The code of a decorator is that of all plugins which use it, and names none of them.
+    named = (owners[code] for code in codes if len(owners.get(code, ())) == 1)
+    found = next(named, None)
+    if found is None:
+        return None
+    ((place, name),) = found
+    return plugins[place], name
+
+
+def _codes(function: Callable[..., Any] | None) -> Iterator[CodeType]:
+    """The code of a function, and of what it wraps."""
+    while function is not None:
+        code = getattr(function, "__code__", None)
+        if inspect.iscode(code):
+            yield code
+        function = getattr(function, "__wrapped__", None)
 
 
 def failure(culprit: Culprit | None, problem: str) -> PluginError:
@@ -48,6 +65,11 @@ def failure(culprit: Culprit | None, problem: str) -> PluginError:
     if culprit is None:
         return PluginError("Planner", f"kruntimes-core {__version__}", "plan", problem)
     return culprit[0].error(culprit[1], problem)
+
+
+def overdue(culprit: Culprit | None, limit_seconds: float) -> PluginError:
+    """The error of a call that is given up."""
+    return failure(culprit, f"did not return within {limit_seconds:g} s: the call is abandoned")
 
 
 def failed(work: Task, error: PluginError) -> Result:

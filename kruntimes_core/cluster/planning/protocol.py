@@ -11,6 +11,9 @@ from kruntimes_core.engine.record.judging import JudgeWork
 Task = Work | JudgeWork
 """What runs the code of plugins: a step of a cycle, or a question about one."""
 
+LIMIT_SECONDS = 5.0
+"""For how long it may run. A plan on thousands of Pods takes milliseconds; this is for what never ends."""
+
 Done = Callable[[Result], None]
 """Takes what came of a piece of work, on the thread of the loop."""
 

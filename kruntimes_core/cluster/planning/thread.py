@@ -23,6 +23,19 @@ class InterruptedCallError(BaseException):
         return "interrupted: it took longer than the time limit"
 
 
+def interrupt(thread: Thread) -> None:
+    """Raise `InterruptedCallError` in a thread, as soon as it runs Python code."""
+    if thread.ident is not None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread.ident), ctypes.py_object(InterruptedCallError)
+        )
+
+
+def frame_of(thread: Thread) -> FrameType | None:
+    """The innermost frame of a thread."""
+    return sys._current_frames().get(thread.ident or 0)
+
+
 class WorkerThread:
     """Executes one piece of work after another until it is retired or something escapes."""
 
@@ -50,16 +63,12 @@ class WorkerThread:
 
     def interrupt(self) -> None:
         """Raise `InterruptedCallError` in the call under way, as soon as it runs Python code."""
-        ident = self._thread.ident
-        if ident is not None:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                ctypes.c_ulong(ident), ctypes.py_object(InterruptedCallError)
-            )
+        interrupt(self._thread)
 
     @property
     def frame(self) -> FrameType | None:
         """The innermost frame of the call under way."""
-        return sys._current_frames().get(self._thread.ident or 0)
+        return frame_of(self._thread)
 
     def _main(self) -> None:
         escaped: BaseException | None = None

@@ -20,16 +20,15 @@ from kruntimes_core.cluster.planning.blame import (
     culprit_in_frame,
     failed,
     failure,
+    overdue,
     plugins_of,
 )
-from kruntimes_core.cluster.planning.protocol import Done, Task
+from kruntimes_core.cluster.planning.protocol import LIMIT_SECONDS, Done, Task
 from kruntimes_core.cluster.planning.thread import InterruptedCallError, WorkerThread
 from kruntimes_core.engine.cycle.work import Result, UnreserveWork
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.runner import calls
 
-LIMIT_SECONDS = 5.0
-"""A plan on thousands of Pods takes milliseconds; this is for what never ends."""
 GRACE_SECONDS = 1.0
 """How long an interrupted call may take to notice."""
 
@@ -126,8 +125,8 @@ class WorkerPlanner:
         call = self._call
         if call is None:
             return
-        culprit = culprit_in_frame(call.worker.frame, call.work)
-        error = failure(culprit, f"did not return within {self._limit:g} s: the call is abandoned")
+        culprit = culprit_in_frame(call.worker.frame, plugins_of(call.work))
+        error = overdue(culprit, self._limit)
         self._abandoned[call.worker] = error.plugin
         self._log.warning("abandoned a call", plugin=error.plugin, origin=error.origin, hook=error.hook)
         self._finish(call, failed(call.work, error))
@@ -161,7 +160,7 @@ class WorkerPlanner:
 
     def _escaped(self, error: BaseException | None, work: Task) -> PluginError:
         """Something came out of a call that nothing may come out of."""
-        culprit: Culprit | None = culprit_in_error(error, work) if error is not None else None
+        culprit: Culprit | None = culprit_in_error(error, plugins_of(work)) if error is not None else None
         problem = calls.describe(error) if error is not None else "the worker ended"
         if culprit is None and not isinstance(error, InterruptedCallError):
             self._log.warning("a plan ended with a defect of the host", error=problem)

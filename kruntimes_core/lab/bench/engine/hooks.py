@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import wraps
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -85,6 +86,8 @@ class HookClocks:
     def _timed(self, function: Callable[..., Any], total: _Total) -> Callable[..., Any]:
         clock = self._clock
 
+        # As `wraps` says: whoever looks for the plugin in the stack finds it.
+        @wraps(function)
         def timed(*arguments: Any) -> Any:
             begun = clock()
             try:

@@ -6,8 +6,10 @@ import gc
 import json
 import resource
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+from kruntimes_core.cluster.planning.attended import attended
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.loading.catalog import Catalog
@@ -19,9 +21,17 @@ _STATM = Path("/proc/self/statm")
 
 
 def measure(shape: Shape, config: str | None) -> dict[str, int]:
-    """Bytes resident at the start, with the Pods listed, and with the Runs too; and how many there are."""
+    """Bytes resident at the start, with the Pods listed, and with the Runs too; and how many there are.
+
+    Raises: `InputError` for a configuration that cannot be, or a plugin that hangs.
+    """
     configuration = configuration_from(config)
     means = Means(build_profiles(configuration, Catalog()), Settings.of(configuration))
+    (measured,) = attended(_measured(shape, means), means.under_way)
+    return measured
+
+
+def _measured(shape: Shape, means: Means) -> Iterator[dict[str, int]]:
     site = Site(Cluster(shape, means.profiles), means)
     start = _resident()
     site.list_pods()
@@ -30,7 +40,7 @@ def measure(shape: Shape, config: str | None) -> dict[str, int]:
     site.lead()
     site.settle()
     site.lives.clear()
-    return {
+    yield {
         "start": start,
         "pods": pods,
         "runs": _resident(),

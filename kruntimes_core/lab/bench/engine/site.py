@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import chain
 
+from kruntimes_core.cluster.planning.attended import UnderWay
 from kruntimes_core.engine.binding.requests import Applied, Found, Write, WriteKind
 from kruntimes_core.engine.cycle.work import Runners, RunWork, Work
 from kruntimes_core.engine.engine import Engine
@@ -35,6 +36,8 @@ class Means:
     """For the calls of hooks."""
     config: str | None = None
     """The file that the profiles came from, for a process of its own."""
+    under_way: UnderWay = field(default_factory=UnderWay)
+    """Who is being asked: for a thread that looks after the one that measures."""
 
 
 class Site:
@@ -98,7 +101,7 @@ class Site:
         """Do one piece of work, if there is one."""
         work = self.engine.take(self._now)
         if work is not None:
-            self.engine.finish(work, work.execute(self._runners), self._now)
+            self.engine.finish(work, self._means.under_way.execute(work, self._runners), self._now)
         return work
 
     def work(self) -> None:
