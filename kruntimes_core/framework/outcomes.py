@@ -35,13 +35,24 @@ class InvalidRun(Exception):  # noqa: N818 - the public name that the specificat
         self.message = message
 
 
+class InterruptedCallError(BaseException):
+    """Raised inside a call that took too long. No `Exception`: no plugin is to swallow it."""
+
+    def __str__(self) -> str:
+        return "interrupted: it took longer than the time limit"
+
+
 class PluginError(Exception):
     """A plugin is broken: it raised, or answered out of contract. Never read as a rejection."""
 
-    def __init__(self, plugin: str, origin: str, hook: str, problem: str) -> None:
-        """plugin: its name; origin: distribution and version; hook: where; problem: one line."""
+    def __init__(self, plugin: str, origin: str, hook: str, problem: str, overtime: bool = False) -> None:
+        """plugin: its name; origin: distribution and version; hook: where; problem: one line.
+
+        overtime: whether it was interrupted; calls before it may have used the time up.
+        """
         super().__init__(f"plugin {plugin} ({origin}) failed in {hook}: {problem}")
         self.plugin = plugin
         self.origin = origin
         self.hook = hook
         self.problem = problem
+        self.overtime = overtime

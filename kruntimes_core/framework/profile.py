@@ -40,9 +40,9 @@ class ActivePlugin:
         """Distribution and version, as errors name them."""
         return f"{self.distribution} {self.version}"
 
-    def error(self, hook: str, problem: str) -> PluginError:
-        """The error that names this plugin."""
-        return PluginError(self.name, self.origin, hook, problem)
+    def error(self, hook: str, problem: str, overtime: bool = False) -> PluginError:
+        """The error that names this plugin. overtime: see `PluginError`."""
+        return PluginError(self.name, self.origin, hook, problem, overtime)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

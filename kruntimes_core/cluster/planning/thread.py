@@ -14,13 +14,7 @@ from types import FrameType
 
 from kruntimes_core.cluster.planning.protocol import Task
 from kruntimes_core.engine.cycle.work import Result, Runners
-
-
-class InterruptedCallError(BaseException):
-    """Raised inside a call that took too long. No `Exception`: no plugin is to swallow it."""
-
-    def __str__(self) -> str:
-        return "interrupted: it took longer than the time limit"
+from kruntimes_core.framework.outcomes import InterruptedCallError
 
 
 def interrupt(thread: Thread) -> None:

@@ -24,9 +24,9 @@ from kruntimes_core.cluster.planning.blame import (
     plugins_of,
 )
 from kruntimes_core.cluster.planning.protocol import LIMIT_SECONDS, Done, Task
-from kruntimes_core.cluster.planning.thread import InterruptedCallError, WorkerThread
+from kruntimes_core.cluster.planning.thread import WorkerThread
 from kruntimes_core.engine.cycle.work import Result, UnreserveWork
-from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.framework.outcomes import InterruptedCallError, PluginError
 from kruntimes_core.framework.runner import calls
 
 GRACE_SECONDS = 1.0

@@ -101,7 +101,7 @@ class Commit:
         elif not self.holds(
             work.run, outcome if isinstance(outcome, Invalid) else outcome.prepared, work.snapshot
         ):
-            self._again(work)
+            self.again(work)
         elif isinstance(outcome, Invalid):
             self.verdicts.end(work.entry, Phase.FAILED, outcome.reason, outcome.message)
             self.settled(work)
@@ -118,7 +118,7 @@ class Commit:
         if isinstance(outcome, Broken):
             self.broken(work, outcome.error)
         elif outcome is None:
-            self._again(work)
+            self.again(work)
         else:
             self._chosen(work, outcome)
 
@@ -195,7 +195,7 @@ class Commit:
     def _turned_down(self, work: RunWork, pod_name: str, by: TurnedDown) -> None:
         """Leave the Pod out and try the next best in the same cycle."""
         work.entry.turned_down[pod_name] = by
-        self._again(work)
+        self.again(work)
 
     # Bind
 
@@ -222,7 +222,7 @@ class Commit:
         if work.waiting is not None:
             self._core.waiting.done(work.waiting)
 
-    def _again(self, work: RunWork) -> None:
+    def again(self, work: RunWork) -> None:
         """Plan again at once: without the Pods turned down, or from what has changed."""
         self._steps.append(self.plan(work.entry, work.waiting))
 

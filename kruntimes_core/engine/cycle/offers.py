@@ -77,7 +77,7 @@ class Offers:
     def _go_on(self, then: PlanWork, outcomes: list[PlanOutcome]) -> None:
         """What came of the Run that is next in the queue; it goes back there if it was not reached."""
         for outcome in outcomes:
-            self._commit.planned(then, outcome)
+            self._came_back(then, outcome, alone=False)
         if not outcomes:
             self._core.enqueue(then.entry, None)
 
@@ -126,4 +126,14 @@ class Offers:
                 self._commit.verdicts.stay(work, offer, outcome)
             self._core.waiting.done(waiting)
         else:
-            self._commit.planned(self._commit.begun(work, offer), outcome)
+            self._came_back(self._commit.begun(work, offer), outcome, alone=offer is work.offers[0])
+
+    def _came_back(self, plan: PlanWork, outcome: PlanOutcome, alone: bool) -> None:
+        """What came of one plan of a round. alone: none was made before it.
+
+        One that was interrupted is made again by itself: those before it may have used up its time.
+        """
+        if isinstance(outcome, Broken) and outcome.error.overtime and not alone:
+            self._commit.again(plan)
+        else:
+            self._commit.planned(plan, outcome)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.framework.outcomes import InterruptedCallError, PluginError
 from kruntimes_core.framework.profile import ActivePlugin, Hook
 
 _LONGEST_PROBLEM = 500
@@ -48,7 +48,7 @@ def broken(plugin: ActivePlugin, hook: str, error: BaseException) -> PluginError
         return error
     if isinstance(error, KeyboardInterrupt):
         raise error
-    return plugin.error(hook, describe(error))
+    return plugin.error(hook, describe(error), isinstance(error, InterruptedCallError))
 
 
 def describe(error: BaseException) -> str:

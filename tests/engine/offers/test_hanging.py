@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from offering.scene import ALL, Scene
 
+from kruntimes_core.engine.cycle.work import PlanWork
 from kruntimes_core.engine.record.decision import Outcome
+from kruntimes_core.framework.outcomes import InterruptedCallError
 
 
 def test_a_call_that_never_came_back_names_the_plugin_and_binds_nobody(scene: Scene) -> None:
@@ -97,3 +99,51 @@ def test_a_call_that_never_came_back_to_a_host_that_leads_no_more(scene: Scene) 
     scene.host.engine.lead(scene.host.now)
     assert scene.settle() == 0
     assert scene.placed == ["c1-0"]
+
+
+def interrupt() -> None:
+    raise InterruptedCallError
+
+
+def test_a_plugin_that_is_interrupted_in_the_time_of_others_is_not_blamed(scene: Scene) -> None:
+    """The limit is for a plan, and a round may be of 64: the one that it struck gets a time of its own."""
+    once = [interrupt]
+    scene.fail(2, "filter", lambda: once.pop()() if once else None)
+    scene.gpus(2)
+    scene.host.finish(scene.offered())
+    again = scene.host.take()
+    assert isinstance(again, PlanWork)
+    assert again.run.name == "c2-0"
+    scene.host.finish(again)
+    scene.host.settle()
+    assert scene.placed == ["c2-0"]
+    assert scene.errors == {}
+
+
+def test_a_plugin_that_is_interrupted_in_its_own_time_is(scene: Scene) -> None:
+    scene.fail(2, "filter", interrupt)
+    scene.gpus(1)
+    scene.host.settle()
+    assert scene.placed == ["c1-0"]
+    assert scene.errors == {("Moody", "filter"): 3}
+    assert scene.with_outcome(Outcome.BACKOFF) == ["c2-0", "c2-1", "c2-2"]
+
+
+def test_the_first_of_a_round_had_all_of_the_time(scene: Scene) -> None:
+    scene.fail(4, "filter", interrupt)
+    scene.gpus(1)
+    scene.host.finish(scene.offered())
+    assert scene.errors == {("Moody", "filter"): 1}
+    assert scene.with_outcome(Outcome.BACKOFF) == ["c4-0"]
+
+
+def test_the_run_behind_the_offers_gets_a_time_of_its_own_too(scene: Scene) -> None:
+    once = [interrupt]
+    scene.fail(0, "filter", lambda: once.pop()() if once else None)
+    scene.host.run("late")
+    scene.annotate({"note": "of no use to anybody"})
+    scene.host.finish(scene.offered())
+    assert not once
+    scene.host.settle()
+    assert scene.placed == ["late"]
+    assert scene.errors == {}
