@@ -57,6 +57,8 @@ class Elector:
         self._closing = False
         self._problem = ""
         self._waiting_for = ""
+        self._leader = ""
+        """Whom it was said to stand by for."""
         self._writing = asyncio.Lock()
 
     @property
@@ -110,6 +112,7 @@ class Elector:
     async def _try_to_take(self, candidate: Candidate) -> None:
         try:
             lease = await self._holding.look()
+            self._say_who_leads()
             if self._may_take(candidate):
                 self._taken(await self._holding.take(lease), candidate)
             self._works()
@@ -117,6 +120,19 @@ class Elector:
             self._log.debug("another was faster", namespace=self.leases.namespace)
         except ApiFailure as failure:
             self._fails(failure)
+
+    def _say_who_leads(self) -> None:
+        """Once, and again when another holds the Lease: a standby says nothing else while all is well."""
+        observed = self._holding.observed
+        if observed.holder in ("", self.identity, self._leader):
+            return
+        self._log.info(
+            "new leader elected" if self._leader else "standing by",
+            namespace=self.leases.namespace,
+            holder=observed.holder,
+            since=observed.acquired,
+        )
+        self._leader = observed.holder
 
     def _may_take(self, candidate: Candidate) -> bool:
         if self._closing or not self._holding.free:
@@ -132,6 +148,7 @@ class Elector:
         if not self._term.lasts():
             return
         self._held = True
+        self._leader = ""
         self.terms += 1
         self.since = self._clock.now().ticks
         self._log.info(

@@ -50,3 +50,8 @@ class Observed:
     def holder(self) -> str:
         """Who was seen to hold it; empty for nobody."""
         return self._last.holder if self._last is not None else ""
+
+    @property
+    def acquired(self) -> str | None:
+        """Since when, by the holder's own word."""
+        return self._last.acquired if self._last is not None else None

@@ -39,6 +39,12 @@ class Lease:
         return holder if isinstance(holder, str) else ""
 
     @property
+    def acquired(self) -> str | None:
+        """When its holder took it, by the holder's clock; None if it does not say."""
+        acquired = self.spec.get("acquireTime")
+        return acquired if isinstance(acquired, str) else None
+
+    @property
     def seconds(self) -> int | None:
         """How long it holds after it was renewed; None if it does not say."""
         seconds = self.spec.get("leaseDurationSeconds")
