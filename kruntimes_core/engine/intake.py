@@ -8,6 +8,7 @@ from dataclasses import replace
 from kruntimes_core.engine.binding.assumption import Assumption
 from kruntimes_core.engine.binding.requests import PendingBind
 from kruntimes_core.engine.core import Core
+from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.tally import Result, WakeSource
 from kruntimes_core.engine.versions import newer, newer_than_list, number, older
@@ -122,7 +123,11 @@ class Intake:
         entry.leave()
         entry.pending = None
         entry.text = None
-        entry.turned_down.clear()
+        entry.turned_down = NONE_TURNED_DOWN
+        if entry.decision is not None and entry.decision.snapshot is not None:
+            # The journal has the latest. Each that is kept keeps a picture of the Pods alive: twice what
+            # the Run takes, and most Runs that are known were placed and have ended.
+            entry.decision = None
 
     def _pending(self, entry: RunEntry, before: RunObservation | None, was_active: bool) -> None:
         core = self._core

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from kruntimes_core.engine.binding.assumption import Assumption
 from kruntimes_core.engine.binding.requests import Pending, Write
-from kruntimes_core.engine.record.decision import Decision, Outcome
+from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN, Decision, Outcome, TurnedDown
 from kruntimes_core.engine.state import Claim
 from kruntimes_core.engine.state.claims import RunKey
 from kruntimes_core.framework.runner import Prepared
@@ -79,7 +79,7 @@ class RunEntry:
     text: str | None = None
     """The waiting text that the Run should show."""
     decision: Decision | None = None
-    turned_down: dict[str, Any] = field(default_factory=dict)
+    turned_down: Mapping[str, TurnedDown] = NONE_TURNED_DOWN
     """Pods that a reservation was refused on in the cycle under way, with the rejection."""
 
     @property
@@ -119,34 +119,47 @@ class RunEntry:
 
 
 class Runs:
-    """All known Runs by (namespace, UID); a name belongs to one of them at a time."""
+    """All known Runs by namespace and UID; a name belongs to one of them at a time.
+
+    In a table for each namespace: a pair as key would take as much again for each Run.
+    """
 
     def __init__(self) -> None:
-        self._entries: dict[RunKey, RunEntry] = {}
-        self._by_name: dict[tuple[str, str], RunEntry] = {}
+        self._by_uid: dict[str, dict[str, RunEntry]] = {}
+        self._by_name: dict[str, dict[str, RunEntry]] = {}
 
     def get(self, key: RunKey) -> RunEntry | None:
         """The Run of that namespace and UID."""
-        return self._entries.get(key)
+        namespace, uid = key
+        return self._by_uid.get(namespace, {}).get(uid)
 
     def named(self, namespace: str, name: str) -> RunEntry | None:
         """The Run that bears the name now."""
-        return self._by_name.get((namespace, name))
+        return self._by_name.get(namespace, {}).get(name)
 
     def add(self, entry: RunEntry) -> None:
         """Add a Run."""
-        self._entries[entry.key] = entry
-        self._by_name[entry.run.namespace, entry.run.name] = entry
+        run = entry.run
+        self._by_uid.setdefault(run.namespace, {})[run.uid] = entry
+        self._by_name.setdefault(run.namespace, {})[run.name] = entry
 
     def remove(self, entry: RunEntry) -> None:
         """Forget a Run; a successor of the same name stays."""
-        self._entries.pop(entry.key, None)
-        name = (entry.run.namespace, entry.run.name)
-        if self._by_name.get(name) is entry:
-            del self._by_name[name]
+        run = entry.run
+        _take_out(self._by_uid, run.namespace, run.uid, entry)
+        _take_out(self._by_name, run.namespace, run.name, entry)
 
     def __iter__(self) -> Iterator[RunEntry]:
-        return iter(list(self._entries.values()))
+        return iter([entry for row in self._by_uid.values() for entry in row.values()])
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return sum(map(len, self._by_uid.values()))
+
+
+def _take_out(table: dict[str, dict[str, RunEntry]], namespace: str, key: str, entry: RunEntry) -> None:
+    """Take a Run out of a table, if it is the one that stands there."""
+    row = table.get(namespace, {})
+    if row.get(key) is entry:
+        del row[key]
+        if not row:
+            del table[namespace]

@@ -18,7 +18,7 @@ from kruntimes_core.engine.cycle.work import (
 )
 from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.queueing.order import greatest, key_of
-from kruntimes_core.engine.record.decision import TurnedDown
+from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN, TurnedDown
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.tally import Conflict, WakeSource
 from kruntimes_core.framework.outcomes import PluginError, Reject
@@ -78,7 +78,7 @@ class Commit:
     def begun(self, work: OfferWork, offer: Offer) -> PlanWork:
         """The plan that was made for a Run while it waited, as one that was taken for itself."""
         self._begin(offer.entry)
-        offer.entry.turned_down.clear()
+        offer.entry.turned_down = NONE_TURNED_DOWN
         return PlanWork(
             entry=offer.entry,
             token=offer.entry.token,
@@ -194,7 +194,7 @@ class Commit:
 
     def _turned_down(self, work: RunWork, pod_name: str, by: TurnedDown) -> None:
         """Leave the Pod out and try the next best in the same cycle."""
-        work.entry.turned_down[pod_name] = by
+        work.entry.turned_down = {**work.entry.turned_down, pod_name: by}
         self.again(work)
 
     # Bind

@@ -23,7 +23,7 @@ from kruntimes_core.engine.cycle.work import (
 )
 from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.queueing.order import by_key
-from kruntimes_core.engine.record.decision import Decision, Outcome
+from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN, Decision, Outcome
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.framework.runner import Broken
 from kruntimes_core.model.run import Phase
@@ -116,7 +116,7 @@ class Cycle:
     def _start(self, entry: RunEntry, waiting: WaitingClass | None = None) -> PlanWork | None:
         """Begin a cycle for a Run, unless there is nothing to plan: then do what is due instead."""
         core, seen = self._core, entry.observation
-        entry.turned_down.clear()
+        entry.turned_down = NONE_TURNED_DOWN
         if seen.deleting:
             entry.leave()
             self._note(entry, Outcome.IGNORED, "BeingDeleted", seen.message)

@@ -11,6 +11,7 @@ from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.cycle.commit import Commit
 from kruntimes_core.engine.cycle.work import Offer, OfferWork, PlanWork, Result
 from kruntimes_core.engine.queueing.classes import WaitingClass
+from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runner import Broken, PlanOutcome, Unschedulable
@@ -106,7 +107,7 @@ class Offers:
         if not self._core.eligible(entry):  # what is due for it is not due before the offers were made
             return None
         self._core.queue.pop()
-        entry.turned_down.clear()
+        entry.turned_down = NONE_TURNED_DOWN
         return self._commit.plan(entry, None)
 
     def _begin(self, waiting: WaitingClass) -> Offer:

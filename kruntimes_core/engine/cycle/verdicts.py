@@ -189,7 +189,7 @@ class Verdicts:
             run=work.run,
             profile=work.profile,
             snapshot=getattr(work, "snapshot", None),
-            turned_down=dict(work.entry.turned_down),
+            turned_down=work.entry.turned_down,
             **what,
         )
         self._core.journal.note(work.entry, decision)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from kruntimes_core.framework.outcomes import PluginError, Reject
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runner.outcomes import Verdict
+from kruntimes_core.model.frozen import FrozenMap
 from kruntimes_core.model.pod import Capacity, RuntimePod
 from kruntimes_core.model.run import Request, Run
 from kruntimes_core.model.snapshot import Pods, Snapshot
@@ -34,6 +35,10 @@ class TurnedDown:
     reject: Reject
 
 
+NONE_TURNED_DOWN: FrozenMap[str, TurnedDown] = FrozenMap()
+"""One for all: nearly no Run is ever turned down."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """One decision. The snapshot is a reference: what it says is what was decided from."""
@@ -49,7 +54,7 @@ class Decision:
     until: datetime | None = None
     profile: Profile | None = None
     snapshot: Snapshot | None = None
-    turned_down: Mapping[str, TurnedDown] = field(default_factory=dict)
+    turned_down: Mapping[str, TurnedDown] = NONE_TURNED_DOWN
     verdicts: Mapping[str, Verdict] | None = None
     """Where a plugin is stateful: its answers, which cannot be had again."""
     error: PluginError | None = None
