@@ -36,10 +36,9 @@ def _measured(shape: Shape, means: Means) -> Iterator[dict[str, int]]:
     start = _resident()
     site.list_pods()
     pods = _resident()
-    site.list_runs()
+    site.list_runs(follow=False)
     site.lead()
     site.settle()
-    site.lives.clear()
     yield {
         "start": start,
         "pods": pods,

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import chain
 
 from kruntimes_core.cluster.planning.attended import UnderWay
 from kruntimes_core.engine.binding.requests import Applied, Found, Write, WriteKind
@@ -72,15 +71,27 @@ class Site:
         self.tell(PodsListed(observations=tuple(self.cluster.pods(self._now.wall))))
         self.tell(WorkspacesListed(observations=()))
 
-    def list_runs(self) -> None:
-        """List the Runs."""
-        cluster = self.cluster
-        running, waiting = list(cluster.running()), list(cluster.waiting())
-        lives = chain(running, cluster.ended(len(running)), waiting)
+    def list_runs(self, follow: bool = True) -> None:
+        """List the Runs. follow: keep the objects of those that may still be bound or end.
+
+        Without it only the engine keeps anything, as in a host, which lets go of each object at once.
+        """
+        lives = self._lives(follow)
         self.tell(RunsListed(observations=tuple(life.observation() for life in lives)))
-        self.known(waiting)
-        if cluster.full:
-            self.running.extend(self.known(running))
+
+    def _lives(self, follow: bool) -> Iterator[Life]:
+        """The Runs that are there, one after another."""
+        running = 0
+        for life in self.cluster.running():
+            running += 1
+            if follow and self.cluster.full:
+                self.running.extend(self.known([life]))
+            yield life
+        yield from self.cluster.ended(running)
+        for life in self.cluster.waiting():
+            if follow:
+                self.known([life])
+            yield life
 
     def known(self, lives: list[Life]) -> list[Life]:
         """Take note of Runs that may still be bound or end."""
