@@ -40,7 +40,6 @@ from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, configuration_from
 from kruntimes_core.framework.loading.catalog import Catalog
 
-_IN_FLIGHT = 32
 _STREAMS_A_NAMESPACE = 3
 _SPARE_CONNECTIONS = 4
 
@@ -73,7 +72,7 @@ async def _serve(
         HttpTransport(
             connection,
             user_agent=f"kruntimes-scheduler/{__version__}",
-            connections=_IN_FLIGHT + streams + _SPARE_CONNECTIONS,
+            connections=configuration.requests_in_flight + streams + _SPARE_CONNECTIONS,
             gate=_gate(options, elector, term),
         ) as transport,
         event_sink(
@@ -130,7 +129,7 @@ def _means(
         log=log,
         namespaces=options.namespaces or None,
         rights=rights,
-        in_flight=_IN_FLIGHT,
+        in_flight=configuration.requests_in_flight,
         dry_run=DryRun() if options.dry_run else None,
     )
 

@@ -123,6 +123,10 @@ class Configuration(Section):
     nothing looks at a Pod's readiness, and the host's own check at its room comes only when a Run is
     reserved there."""
 
+    requests_in_flight: int = Field(default=32, ge=1, le=256)
+    """Binds, other status writes and reads at a time; each is a connection. 32: enough to keep an API
+    server busy (with one that answers in 30 ms, a thousand a second), and too few to crowd others out."""
+
     events: Events = Events()
     """Events about what lasts or needs somebody."""
 

@@ -33,6 +33,7 @@ heartbeatStalenessSeconds: 20
 backoff: {initialSeconds: 0.5, maxSeconds: 90}
 sweepIntervalSeconds: 60
 allowNoCapacityFilter: true
+requestsInFlight: 64
 """
 
 
@@ -52,6 +53,7 @@ def test_every_field_is_read(text: str | bytes) -> None:
     assert (read.heartbeat_staleness_seconds, read.sweep_interval_seconds) == (20, 60)
     assert (read.backoff.initial_seconds, read.backoff.max_seconds) == (0.5, 90)
     assert read.allow_no_capacity_filter is True
+    assert read.requests_in_flight == 64
 
 
 @pytest.mark.parametrize(
@@ -79,6 +81,7 @@ def test_the_defaults_are_these() -> None:
     assert (default.heartbeat_staleness_seconds, default.sweep_interval_seconds) == (15, 30)
     assert (default.backoff.initial_seconds, default.backoff.max_seconds) == (1, 60)
     assert default.allow_no_capacity_filter is False
+    assert default.requests_in_flight == 32
     assert [*default.plugins.enabled, *default.plugins.disabled, *default.profiles] == []
 
 
@@ -126,6 +129,9 @@ MISTAKES = [
     ("heartbeatStalenessSeconds: true", "heartbeatStalenessSeconds: must be a valid number, not true"),
     ("heartbeatStalenessSeconds: .nan", "heartbeatStalenessSeconds: must be a finite number"),
     ("sweepIntervalSeconds: 1000000000", "sweepIntervalSeconds: must be less than or equal to 3600"),
+    ("requestsInFlight: 0", "requestsInFlight: must be greater than or equal to 1"),
+    ("requestsInFlight: 1.5", "requestsInFlight: must be a valid integer, not 1.5"),
+    ("requestsInFlight: 257", "requestsInFlight: must be less than or equal to 256"),
     ("allowNoCapacityFilter: 1", "allowNoCapacityFilter: must be a valid boolean, not 1"),
     ("backoff: {initialSeconds: 61}", "backoff.initialSeconds: must not exceed backoff.maxSeconds (60)"),
     ("backoff: {maxSeconds: 0}", "backoff.maxSeconds: must be greater than or equal to"),
