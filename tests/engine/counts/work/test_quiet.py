@@ -79,3 +79,16 @@ def test_an_ended_run_is_deleted(busy: Crowd) -> None:
 
 def test_a_tick_before_anything_is_due(busy: Crowd) -> None:
     assert busy.count(lambda: busy.host.engine.tick(busy.host.now)).nothing
+
+
+def test_a_heartbeat_that_changes_nothing_asks_nobody_and_starts_no_cycle(crowd: Crowd) -> None:
+    crowd.make_pods(50, runs=1)
+    for number in range(50):
+        crowd.see_run(f"x{number}", pod=f"py-{number:04}")
+    crowd.see_run("r")
+    crowd.decide()
+    cycles = crowd.host.cycles
+    crowd.host.jump(5)
+    crowd.make_pods(50, runs=1)
+    assert crowd.decide() == {}
+    assert crowd.host.cycles == cycles

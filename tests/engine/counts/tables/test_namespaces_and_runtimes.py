@@ -1,0 +1,44 @@
+"""Namespaces and Runtimes that are gone, or that only Runs name, have no rows."""
+
+from __future__ import annotations
+
+from counting.crowd import Crowd
+
+from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.testing.builders import NAMESPACE, NOW
+from kruntimes_core.testing.harness import PODS, WORKSPACES, Host
+
+
+def test_namespaces_that_come_and_go_leave_nothing_behind(host: Host) -> None:
+    for number in range(50):
+        namespace = f"ns-{number}"
+        host.pod("py-0", namespace=namespace)
+        host.workspace("ws", namespace=namespace)
+        host.run("r", namespace=namespace, uid=f"uid-{number}")
+        host.run("waits", namespace=namespace, requests={"gpu": "1"})
+        host.settle()
+        assert host.pod_of("r", namespace) == "py-0"
+        assert host.engine.state.namespaces == 1
+        host.delete("r", namespace)
+        host.delete("waits", namespace)
+        host.delete("py-0", namespace, PODS)
+        host.delete("ws", namespace, WORKSPACES)
+        host.settle()
+    assert host.engine.state.namespaces == 0
+
+
+def test_runtimes_that_runs_only_name_leave_nothing_behind(profiles: Profiles) -> None:
+    host = Host(profiles)
+    pods = {id(host.engine.state.snapshot(NAMESPACE, f"rt-{number}", NOW).pods) for number in range(100)}
+    assert len(pods) == 1
+
+
+def test_the_first_pods_of_two_runtimes_are_each_found(crowd: Crowd) -> None:
+    """Runtimes without Pods share an object, and do not mix up what changed in the one and the other."""
+    for runtime in ("a", "b"):
+        crowd.see_run(f"run-{runtime}", runtime=runtime)
+    crowd.decide()
+    for runtime in ("b", "a"):
+        crowd.see_pod(f"pod-{runtime}", runtime=runtime)
+        crowd.decide()
+    assert (crowd.assumed("run-a"), crowd.assumed("run-b")) == ("pod-a", "pod-b")

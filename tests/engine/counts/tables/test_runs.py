@@ -1,0 +1,45 @@
+"""How many rows the tables have: as many as there are Runs, and none when those are gone."""
+
+from __future__ import annotations
+
+import pytest
+from counting.crowd import Crowd
+
+from kruntimes_core.engine import events
+from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.model.run import RunObservation
+from kruntimes_core.testing import make_run
+from kruntimes_core.testing.builders import NAMESPACE
+from kruntimes_core.testing.harness import Host
+
+
+def test_the_tables_shrink_back_when_all_runs_are_gone(crowd: Crowd) -> None:
+    crowd.make_pods(20, runs=2)
+    before = crowd.host.engine.sizes
+    for number in range(2_000):
+        crowd.see_run(f"r{number}", request={"gpu": 1} if number % 2 else None, labels={"n": str(number % 7)})
+    crowd.settle()
+    for number in range(2_000):
+        crowd.forget(f"r{number}")
+    crowd.host.advance(120)
+    assert crowd.host.engine.sizes == before
+
+
+@pytest.mark.parametrize("leading", [True, False], ids=["leader", "standby"])
+def test_runs_that_come_and_go_leave_nothing_behind(profiles: Profiles, leading: bool) -> None:
+    """A standby takes no work, so what waits there for its turn must go by itself."""
+    host = Host(profiles, leading=leading)
+    host.relist("Pod", "PersistentWorkspace", "Run")
+    before = host.engine.sizes
+    for number in range(5_000):
+        run = make_run(f"r{number}", runtime=f"rt-{number % 3}")
+        host.tell(events.RunObserved(RunObservation(run=run, version=str(10 + 2 * number))))
+        if leading and not number % 2:
+            host.work()
+        gone = events.RunGone(namespace=NAMESPACE, name=run.name, uid=run.uid, version=str(11 + 2 * number))
+        host.tell(gone)
+    host.work()
+    host.advance(1)
+    # Void rows of heaps are cleared away now and then, each 1,024th time.
+    assert all(size < before[name] + 1_024 for name, size in host.engine.sizes.items())
+    assert host.engine.sizes["runs"] == 0
