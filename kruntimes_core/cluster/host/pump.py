@@ -9,11 +9,11 @@ from functools import partial
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.observing.metrics import Metrics
 from kruntimes_core.cluster.planning.protocol import Planner
-from kruntimes_core.cluster.slices import Slices
+from kruntimes_core.cluster.slices import SLICE_TICKS
 from kruntimes_core.cluster.writing.protocol import Writer
-from kruntimes_core.engine.cycle.work import PlanWork, Result, Work
+from kruntimes_core.engine.cycle.work import OfferWork, PlanWork, Result, Work
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.engine.instant import SECOND, Now
 
 # Timers of the loop stand still while the machine is suspended; the engine's clock does not. So the
 # engine is looked at once a second, whatever the timers say.
@@ -26,7 +26,10 @@ def nothing_aside() -> bool:
 
 
 class Pump:
-    """Does what is due in slices, and rests until something stirs."""
+    """Does what is due in slices, and rests until something stirs.
+
+    It is woken by every event, so a turn that finds nothing to do reads the clock twice and makes no timer.
+    """
 
     def __init__(
         self,
@@ -50,43 +53,47 @@ class Pump:
         self._metrics = metrics
         self._stirred = stirred
         self._aside = aside
-        self._slices = Slices(clock)
+        self._timer: asyncio.TimerHandle | None = None
+        """What ends the rest. One that rings too early only makes for a turn without work."""
 
     async def go_on(self) -> None:
         """Do one slice of what is due, or rest if nothing is."""
-        self._slices.restart()
-        while self._step():
-            if self._slices.over:
+        now = self._clock.now()
+        end = now.ticks + SLICE_TICKS
+        while self._step(now):
+            now = self._clock.now()
+            if now.ticks >= end:
                 await asyncio.sleep(0)
                 return
-        await self._rest()
+        await self._rest(now)
 
     async def finish_work(self) -> None:
         """Let plugins hear of what ended, and wait for a call under way; send nothing."""
-        while self._tick() or self._plan() or self._aside() or not self._planner.free:
-            await self._rest()
+        while True:
+            now = self._clock.now()
+            if not (self._tick(now) or self._plan(now) or self._aside() or not self._planner.free):
+                return
+            await self._rest(now)
 
-    def _step(self) -> bool:
-        """Do one thing that is due; False if nothing is."""
-        if self._tick():
+    def _step(self, now: Now) -> bool:
+        """Do one thing that is due; False if nothing more is before something stirs."""
+        if self._tick(now):
             return True
-        planned = self._plan()
-        return self._writer.send_next() or planned or self._aside()
+        planned = self._plan(now)
+        return self._writer.send_next(now) or (planned and self._planner.free) or self._aside()
 
-    def _tick(self) -> bool:
+    def _tick(self, now: Now) -> bool:
         """Let the engine do what its time has come for."""
-        now = self._clock.now()
         wake_at = self._engine.wake_at
         if wake_at is None or wake_at > now.ticks:
             return False
         self._engine.tick(now)
         return True
 
-    def _plan(self) -> bool:
+    def _plan(self, now: Now) -> bool:
         """Hand the next piece of work to the planner, if it takes one."""
         if not self._planner.free:
             return False
-        now = self._clock.now()
         work = self._engine.take(now)
         if work is None:
             return False
@@ -95,19 +102,36 @@ class Pump:
 
     def _finished(self, work: Work, began: int, result: Result) -> None:
         now = self._clock.now()
-        if isinstance(work, PlanWork):
+        if isinstance(work, (PlanWork, OfferWork)):
             self._metrics.cycle_seconds.observe((now.ticks - began) / SECOND)
         self._engine.finish(work, result, now)
         self._stirred.set()
 
-    async def _rest(self) -> None:
-        """Wait until something stirs, or the engine's next moment has come."""
+    # Rest
+
+    async def _rest(self, now: Now) -> None:
+        """Wait until something stirs, or the engine's next moment has come.
+
+        What stirred before was seen by the step that found nothing to do: nobody else has run since.
+        """
+        self._stirred.clear()
         seconds = _LONGEST_REST_SECONDS
         wake_at = self._engine.wake_at
         if wake_at is not None:
-            left = (wake_at - self._clock.now().ticks) / SECOND
-            seconds = min(max(left, 0.0), seconds)
-        timer = asyncio.get_running_loop().call_later(seconds, self._stirred.set)
+            seconds = min(max((wake_at - now.ticks) / SECOND, 0.0), seconds)
+        self._ring_within(seconds)
         await self._stirred.wait()
-        timer.cancel()
-        self._stirred.clear()
+
+    def _ring_within(self, seconds: float) -> None:
+        """See that the timer rings in `seconds` at the latest."""
+        loop = asyncio.get_running_loop()
+        at = loop.time() + seconds
+        if self._timer is not None:
+            if self._timer.when() <= at:
+                return
+            self._timer.cancel()
+        self._timer = loop.call_at(at, self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._stirred.set()

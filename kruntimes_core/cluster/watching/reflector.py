@@ -131,11 +131,12 @@ class Reflector:
         heard, slices = False, Slices(self._clock)
         async for batch in self._watch.events(self._version):
             self._opened()
-            slices.restart()
-            for event in batch:
+            slices.restart(self.heard_at)
+            for number, event in enumerate(batch):
+                if number:
+                    await slices.breathe()
                 heard = True
                 self._take(event)
-                await slices.breathe()
         return heard
 
     def _take(self, event: WatchEvent) -> None:
@@ -146,8 +147,9 @@ class Reflector:
         elif event.type != "BOOKMARK":
             self._stranger(event.type)
             return
-        if event.version and not older(event.version, self._version):
-            self._version = event.version
+        version = event.version
+        if version and not older(version, self._version):
+            self._version = version
 
     def _stranger(self, kind: str) -> None:
         if not self._strange:

@@ -17,6 +17,7 @@ from kruntimes_core.cluster.writing.protocol import Spawn
 from kruntimes_core.cluster.writing.reading import RunReader
 from kruntimes_core.engine.binding.requests import Applied, Read, Request, Write, WriteKind
 from kruntimes_core.engine.engine import Engine
+from kruntimes_core.engine.instant import Now
 
 _HELD = frozenset({WriteKind.BIND, WriteKind.TERMINAL})
 
@@ -72,11 +73,11 @@ class DryWriter:
         """See `Writer`."""
         return self._flights.overdue
 
-    def send_next(self) -> bool:
+    def send_next(self, now: Now) -> bool:
         """Take the next request, and hold or read; False if there is none, or no place for a read."""
         if self._flights.full:
             return False
-        request = self._engine.next_request(self._clock.now())
+        request = self._engine.next_request(now)
         if request is None:
             return False
         if isinstance(request, Read):
@@ -84,7 +85,7 @@ class DryWriter:
         elif request.kind in _HELD:
             self._holder.hold(request)
         else:
-            self._engine.written(request, Applied(request.guard), self._clock.now())
+            self._engine.written(request, Applied(request.guard), now)
         return True
 
     def in_doubt(self, since: int) -> int:

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Protocol
 
+from kruntimes_core.engine.instant import Now
+
 Spawn = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 
 
@@ -27,8 +29,8 @@ class Writer(Protocol):
     def start(self, spawn: Spawn) -> None:
         """Begin. spawn: makes a task of a request, and takes care of one that ends with a defect."""
 
-    def send_next(self) -> bool:
-        """Take the next request; False if there is none, or no place for it."""
+    def send_next(self, now: Now) -> bool:
+        """Take the next request; False if there is none, or no place for it. now: this moment."""
 
     def in_doubt(self, since: int) -> int:
         """How many writes may have been applied, or may still be, since that moment (in ticks)."""

@@ -18,6 +18,7 @@ from kruntimes_core.cluster.writing.protocol import Spawn
 from kruntimes_core.cluster.writing.reading import RunReader
 from kruntimes_core.engine.binding.requests import InDoubt, Read, ReadAnswer, Request, Write, WriteAnswer
 from kruntimes_core.engine.engine import Engine
+from kruntimes_core.engine.instant import Now
 from kruntimes_core.model.decode import Decoder
 
 FIELD_MANAGER = "kruntimes-scheduler"
@@ -71,14 +72,14 @@ class StatusWriter:
         """How many requests have no answer yet."""
         return len(self._flights)
 
-    def send_next(self) -> bool:
+    def send_next(self, now: Now) -> bool:
         """Take the next request and send it; False if there is none, or no place for it.
 
         The engine is asked only when there is a place, so that a bind is checked when it leaves.
         """
         if self._flights.full:
             return False
-        request = self._engine.next_request(self._clock.now())
+        request = self._engine.next_request(now)
         if request is None:
             return False
         self._flights.start(request, self._send(request), self._ended)

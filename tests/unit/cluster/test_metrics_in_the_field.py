@@ -77,6 +77,26 @@ def test_plans_beside_a_host_leave_its_numbers_alone(profiles: Profiles) -> None
     play(profiles, scene)
 
 
+def test_a_round_of_offers_is_a_plan_as_any_other(profiles: Profiles) -> None:
+    """A Run that waited is placed without a plan of its own, and its time must not be missing."""
+    plans = "kruntimes_scheduler_sync_duration_seconds_count"
+
+    async def scene(site: Site) -> None:
+        site.pod("py-0", runs=1)
+        site.run("x", pod="py-0")
+        site.run("waits")
+        site.start()
+        await site.passes(2)
+        before = shown(site)
+        site.end("x")
+        await site.passes(1)
+        after = shown(site)
+        assert site.pod_of("waits") == "py-0"
+        assert (after[SCHEDULED] - before[SCHEDULED], after[plans] - before[plans]) == (1, 1)
+
+    play(profiles, scene)
+
+
 def test_a_scrape_answers_200_with_what_can_be_read(profiles: Profiles) -> None:
     class Raising(Collector):
         def collect(self) -> Iterator[Metric]:
