@@ -14,7 +14,7 @@ from typing import Any
 
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.connection.kubeconfig_files import chosen_context
+from kruntimes_core.cluster.connection.kubeconfig_files import check_file, chosen_context
 from kruntimes_core.cluster.connection.proxies import choose_proxy
 from kruntimes_core.cluster.connection.tls import client_context
 from kruntimes_core.engine.instant import SECOND
@@ -144,19 +144,23 @@ async def connect_by_kubeconfig(
 
 def _existing(path: str | None, environment: Mapping[str, str]) -> str:
     """The kubeconfig files that are there, joined as $KUBECONFIG is. Raises `InputError` for none."""
+    if path == "":
+        raise InputError("--kubeconfig is empty: name a kubeconfig")
     if path is not None:
-        if not Path(path).expanduser().is_file():
-            raise InputError(f"--kubeconfig {path or repr(path)}: no such file: name a kubeconfig")
+        check_file(str(Path(path).expanduser()), f"--kubeconfig {path}")
         return str(Path(path).expanduser())
     named = environment.get("KUBECONFIG", "")
     paths = [str(Path(one).expanduser()) for one in (named or _DEFAULT).split(":") if one]
-    found = [one for one in paths if Path(one).is_file()]
+    found = [one for one in paths if Path(one).exists()]
     if not found:
         tried = named or _DEFAULT
         raise InputError(
             f"no cluster: this is no Pod and there is no kubeconfig at {tried}: give --kubeconfig FILE"
         )
-    return ":".join(found)
+    for one in found:
+        check_file(one, f"kubeconfig {one}")
+    # As kubectl does it, an empty one adds nothing; the official client fails at it.
+    return ":".join([one for one in found if Path(one).stat().st_size] or found)
 
 
 @contextmanager

@@ -6,7 +6,9 @@ Merged as kubectl does it: of entries with one name, and of `current-context`, t
 from __future__ import annotations
 
 import base64
+import os
 import shutil
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +47,27 @@ class _Merged:
 
     def error(self, problem: str) -> InputError:
         return InputError(f"kubeconfig {self.where}: {problem}")
+
+
+def check_file(path: str, named: str) -> None:
+    """Raises `InputError` for what is no kubeconfig, whatever it holds. named: what the error calls it."""
+    if problem := _unfit(path):
+        raise InputError(f"{named}: {problem}")
+
+
+def _unfit(path: str) -> str:
+    try:
+        mode = os.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return "no such file: name a kubeconfig"
+    except OSError as error:
+        return f"{(error.strerror or '').lower()}: name another"
+    if stat.S_ISDIR(mode):
+        return "it is a directory: name a kubeconfig in it"
+    if stat.S_ISFIFO(mode):
+        return "it is a pipe, which can be read only once, and credentials expire: write it to a file"
+    # The null device is an empty file: what that means is said when it is read.
+    return "" if stat.S_ISREG(mode) or path == os.devnull else "it is no file: name a kubeconfig"
 
 
 def chosen_context(paths: Sequence[str], context: str | None) -> str:

@@ -57,14 +57,23 @@ def kubeconfig(path: Path, url: str) -> Iterator[None]:
 
 
 def _write(path: Path, text: str) -> None:
-    if path.exists() and not path.read_text(errors="replace").startswith(_MARK):
-        raise InputError(f"{path} holds something else: remove it, or choose another --kubeconfig-out")
+    if path.exists():
+        _check_replaceable(path)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Whole or not at all: a script waits for the file, and reads it as soon as it is there.
     handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     with open(handle, "w", encoding="utf-8") as file:
         file.write(text)
     os.replace(beside, path)
+
+
+def _check_replaceable(path: Path) -> None:
+    """Raises: `InputError` for what is not to be lost. An empty file is nobody's loss."""
+    if not path.is_file() and not path.is_dir():
+        raise InputError(f"{path} is no file, and would be replaced by one: choose another --kubeconfig-out")
+    held = path.read_text(errors="replace")
+    if held and not held.startswith(_MARK):
+        raise InputError(f"{path} holds something else: remove it, or choose another --kubeconfig-out")
 
 
 def _is_ours(path: Path, text: str) -> bool:

@@ -52,7 +52,7 @@ def _manifests_in(folder: Path) -> list[Path]:
     try:
         entries = sorted(folder.iterdir())
     except OSError as error:
-        raise InputError(f"cannot read the folder {folder}: {error.strerror}") from error
+        raise InputError(f"cannot read the folder {folder}: {_reason(error)}: {_WHAT_TO_NAME}") from error
     found = [entry for entry in entries if entry.suffix in MANIFEST_SUFFIXES and not entry.is_dir()]
     if not found:
         raise InputError(f"no *.yaml, *.yml or *.json file in the folder {folder}: {_WHAT_TO_NAME}")
@@ -66,4 +66,8 @@ def _content(file: Path) -> bytes:
         raise InputError(f"{file} does not exist: {_WHAT_TO_NAME}") from error
     except (OSError, ValueError) as error:
         # A ValueError is a name with a null byte in it.
-        raise InputError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from error
+        raise InputError(f"cannot read {file}: {_reason(error)}: {_WHAT_TO_NAME}") from error
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return str(getattr(error, "strerror", None) or error).lower()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 import ssl
 import sys
 from collections.abc import Mapping
@@ -274,7 +276,18 @@ def test_a_token_that_expires_soon_is_fetched_anew_and_no_request_waits_for_it(
 @pytest.mark.parametrize(
     ("make", "context", "named"),
     [
-        (lambda folder: str(folder / "none"), None, "no such file: name a kubeconfig"),
+        (lambda folder: str(folder / "none"), None, "none: no such file: name a kubeconfig"),
+        (lambda folder: str(folder / "none" / "below"), None, "below: no such file: name a kubeconfig"),
+        (lambda folder: "", None, "^--kubeconfig is empty: name a kubeconfig"),
+        (lambda folder: str(folder), None, "it is a directory: name a kubeconfig in it"),
+        (
+            lambda folder: _pipe(folder),
+            None,
+            "it is a pipe, which can be read only once, .*: write it to a file",
+        ),
+        (lambda folder: "/dev/zero", None, "^--kubeconfig /dev/zero: it is no file: name a kubeconfig"),
+        (lambda folder: "/dev/null", None, "^kubeconfig /dev/null is empty: name another"),
+        (lambda folder: str(folder / ("n" * 300)), None, "file name too long: name another"),
         (kubeconfig, "three", "--context names the context 'three', which is not there: known are one, two"),
         (lambda folder: kubeconfig(folder, clusters=[]), None, "context one names the cluster 'c', which is"),
         (lambda folder: kubeconfig(folder, users=[]), None, "context one names the user 'u', which is"),
@@ -326,6 +339,11 @@ def test_a_kubeconfig_that_cannot_be_used_is_one_line(
     assert "\n" not in str(refused.value)
 
 
+def _pipe(folder: Path) -> str:
+    os.mkfifo(folder / "pipe")
+    return str(folder / "pipe")
+
+
 def _written(folder: Path, text: str | bytes) -> str:
     (folder / "config").write_bytes(text.encode() if isinstance(text, str) else text)
     return str(folder / "config")
@@ -334,6 +352,39 @@ def _written(folder: Path, text: str | bytes) -> str:
 def test_without_any_kubeconfig_the_options_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no cluster: .* give --kubeconfig FILE"):
         by_kubeconfig(None, None, {"KUBECONFIG": str(tmp_path / "none")})
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda folder: str(folder), "it is a directory: name a kubeconfig in it"),
+        (lambda folder: f"{folder}/none:{_pipe(folder)}", "pipe: it is a pipe"),
+        (lambda folder: "/dev/null", "^kubeconfig /dev/null is empty: name another"),
+        (lambda folder: f"/dev/null:{_written(folder, '')}", "^kubeconfig /dev/null is empty: name another"),
+    ],
+)
+def test_what_the_environment_names_is_looked_at_in_the_same_way(
+    tmp_path: Path, make: Any, named: str
+) -> None:
+    with pytest.raises(InputError, match=named):
+        by_kubeconfig(None, None, {"KUBECONFIG": make(tmp_path)})
+
+
+def test_of_several_files_empty_ones_add_nothing(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    paths = ["/dev/null", str(tmp_path / "empty"), kubeconfig(tmp_path), str(tmp_path / "none")]
+    assert by_kubeconfig(None, None, {"KUBECONFIG": ":".join(paths)}).server == "https://api.example:6443"
+
+
+def test_one_that_must_not_be_read_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = kubeconfig(tmp_path)
+
+    def denied(self: Path) -> bytes:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", denied)
+    with pytest.raises(InputError, match="permission denied: name another"):
+        by_kubeconfig(file)
 
 
 def test_of_several_files_the_first_names_the_context_as_for_kubectl(tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
+import errno
 import io
+import os
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -49,6 +52,30 @@ def test_what_cannot_be_read_is_named(filename: str, words: str) -> None:
         names(filename)
 
 
+def test_what_must_not_be_read_says_so_and_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(_: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(Path, "iterdir", denied)
+    (tmp_path / "a.yaml").touch()
+    with pytest.raises(InputError, match=r"cannot read .*a\.yaml: permission denied: name a file, a folder"):
+        names(str(tmp_path / "a.yaml"))
+    with pytest.raises(InputError, match=r"cannot read the folder .*: permission denied: name a file"):
+        names(str(tmp_path))
+
+
+def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = Thread(target=(tmp_path / "pipe").write_bytes, args=(b"kind: List",))
+    writer.start()
+    (found,) = read_sources([str(tmp_path / "pipe")], io.BytesIO())
+    writer.join()
+    assert found.content == b"kind: List"
+
+
 def test_a_folder_without_manifests_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("x")
     with pytest.raises(InputError, match=r"no \*\.yaml, \*\.yml or \*\.json file in the folder"):
@@ -57,5 +84,5 @@ def test_a_folder_without_manifests_is_an_error(tmp_path: Path) -> None:
 
 def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match="Not a directory"):
+    with pytest.raises(InputError, match=r"file/a.yaml: not a directory: name a file, a folder, or - for"):
         names(str(tmp_path / "file" / "a.yaml"))

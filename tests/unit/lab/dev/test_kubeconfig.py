@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
@@ -30,6 +31,25 @@ def test_a_file_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="config holds something else: remove it, or choose"):
         kubeconfig(path, URL).__enter__()
     assert path.read_text() == "apiVersion: v1\nkind: Config\n"
+
+
+def test_an_empty_file_is_nobodys_loss(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.touch()
+    with kubeconfig(path, URL):
+        assert URL in path.read_text()
+
+
+@pytest.mark.parametrize("kind", ["device", "pipe"])
+def test_what_is_no_file_is_neither_read_nor_replaced(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "config"
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/null")
+    with pytest.raises(InputError, match=r"config is no file, and would be replaced .*: choose another"):
+        kubeconfig(path, URL).__enter__()
+    assert path.exists()
 
 
 def test_one_that_was_left_behind_is_replaced(tmp_path: Path) -> None:
