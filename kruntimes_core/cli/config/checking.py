@@ -26,7 +26,8 @@ def check(file: str) -> Exit:
     )
     profiles = build_profiles(configuration, Catalog())
     named = ", ".join(f"{one.name} ({_counted(len(one.plugins))})" for one in profiles.all)
-    click.echo(printable(f"{name} is valid: {named}"))
+    empty = "; it sets nothing: all defaults hold" if configuration.sets_nothing else ""
+    click.echo(printable(f"{name} is valid: {named}{empty}"))
     return Exit.DONE
 
 

@@ -137,6 +137,11 @@ class Configuration(Section):
         """The file that it was read from, for errors found later."""
         return self._origin
 
+    @property
+    def sets_nothing(self) -> bool:
+        """Whether all of it is defaults: it was an empty file, or names its kind alone."""
+        return self.model_fields_set <= {"api_version", "kind"}
+
     @classmethod
     def default(cls) -> Configuration:
         """The configuration that an empty file means."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -126,12 +128,31 @@ def test_what_is_no_file_stops_them_too(written: Written, capsys: Capture, path:
     assert said(capsys, "scheduler", "--config", path) == checked
 
 
-@pytest.mark.parametrize("content", ["", "\n", "# nothing yet\n", "---\n", "{}", b"\xef\xbb\xbf", "null\n"])
-def test_an_empty_file_means_the_defaults(written: Written, capsys: Capture, content: str | bytes) -> None:
+EMPTY = ["", "\n", "# nothing yet\n", "---\n", "{}", b"\xef\xbb\xbf", "null\n", "plugins:\n"]
+
+
+@pytest.mark.parametrize("content", EMPTY)
+def test_an_empty_file_means_the_defaults_and_so_does_an_empty_pipe(
+    written: Written, capsys: Capture, monkeypatch: pytest.MonkeyPatch, content: str | bytes
+) -> None:
     file = written(content)
-    assert main(["config", "validate", file]) == 0
-    assert capsys.readouterr().out.startswith("c.yaml is valid: default (")
+    piped = io.BytesIO(content if isinstance(content, bytes) else content.encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(piped))
+    for name, called in ((file, "c.yaml"), ("-", "standard input")):
+        assert main(["config", "validate", name]) == 0
+        said = capsys.readouterr().out
+        assert said == f"{called} is valid: default (5 plugins); it sets nothing: all defaults hold\n"
     assert main(["config", "show", "--config", file]) == 0
     shown = capsys.readouterr().out
     assert main(["config", "show"]) == 0
     assert capsys.readouterr().out == shown
+
+
+def test_one_that_names_its_kind_alone_sets_nothing_and_one_that_repeats_a_default_does(
+    written: Written, capsys: Capture
+) -> None:
+    said = []
+    for content in ("kind: SchedulerConfiguration\n", "heartbeatStalenessSeconds: 15\n"):
+        assert main(["config", "validate", written(content)]) == 0
+        said.append(capsys.readouterr().out)
+    assert ["sets nothing" in line for line in said] == [True, False]
