@@ -49,6 +49,13 @@ def test_requests_are_named_by_urgency() -> None:
     assert {kind.name for kind in WriteKind} == {"BIND", "TERMINAL", "WITHDRAW", "TEXT"}
 
 
+def test_the_map_of_the_runner_has_all_of_its_files() -> None:
+    files = {path.name for path in (ROOT / "kruntimes_core/framework/runner").glob("*.py")}
+    mapped = first_column(MAP.section("The runner"))
+    assert len(mapped) == len(set(mapped))
+    assert set(mapped) == files - {"__init__.py"}
+
+
 def test_modules_that_are_named_exist() -> None:
     named = set(re.findall(r"\b((?:model|framework|engine|lab|cli)/[\w/]+(?:\.py|/))", MAP.text))
     assert len(named) > 20
