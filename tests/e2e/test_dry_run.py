@@ -103,8 +103,8 @@ def test_it_says_where_it_differs_and_by_which_plugin_and_writes_nothing(
         assert (line["plugin"], line["ours"], line["theirs"]) == ("LeastLoaded", "py-1", "py-0")
         assert dry.metric("dry_run_differences_total", kind="pod_scored_lower", plugin="LeastLoaded") == 1
         status, text = dry.get("probes", "/readyz?verbose")
-        assert (status, "[+]dry-run ok: nothing is written; 3 agreed, 1 differ" in text) == (200, True)
-        assert "3 agreed, 1 differ, 0 open" in dry.get("metrics", "/dry-run")[1]
+        assert (status, "[+]dry-run ok: nothing is written; 3 agreed, 1 differed" in text) == (200, True)
+        assert "3 agreed, 1 differed, 0 open" in dry.get("metrics", "/dry-run")[1]
         assert dry.stop() == 0
 
     told: dict[str, Any] = json.loads(place.report.read_text())
@@ -131,7 +131,7 @@ def test_the_account_of_a_dry_run_may_not_even_write_and_nothing_asks_it_to(plac
         assert dry.stop() == 0
     assert {line.get("level") for line in dry.all_lines()} <= {"info", None}
     assert {verb for verb, _ in place.asked()} == {"get", "list", "watch"}
-    assert place.report.read_text().splitlines()[0].endswith("0 agreed, 0 differ, 0 open")
+    assert place.report.read_text().splitlines()[0].endswith("0 agreed, 0 differed, 0 open")
     assert "not compared: 3 stopped" in place.report.read_text()
     assert set(work.phases().values()) == {""}
 

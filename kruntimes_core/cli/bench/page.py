@@ -13,6 +13,7 @@ from kruntimes_core.cli.bench.tables import NO_REAL_SERVER, described, figures, 
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.lab.bench.live.report.results import Results, Round
 from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.words import counted
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --dim: #59636e; --paper: #ffffff; --line: #d9dee3;
@@ -79,7 +80,7 @@ def _about(results: Results) -> Iterator[str]:
     yield f"<p>Scheduler: <code>{_text(command)}</code></p>"
     yield (
         f'<p class="dim">{_text(results.started_at)}, {_text(results.server)} {_text(results.version)},'
-        f" {results.machine.processors} processors, kruntimes {__version__}</p>"
+        f" {counted(results.machine.processors, 'processor')}, kruntimes {__version__}</p>"
     )
     if not results.real:
         yield f'<p class="bad">{NO_REAL_SERVER}</p>'

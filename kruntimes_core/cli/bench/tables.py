@@ -12,6 +12,7 @@ from kruntimes_core.lab.bench.live.observing.judge import Rule
 from kruntimes_core.lab.bench.live.report.document import SUMMARY
 from kruntimes_core.lab.bench.live.report.figures import Spread, spread
 from kruntimes_core.lab.bench.live.report.results import Results
+from kruntimes_core.model.words import counted, plural
 
 _MEBIBYTE = 2**20
 NO_REAL_SERVER = "this server is that of kruntimes dev: its figures say nothing about a real cluster"
@@ -68,15 +69,15 @@ def figures(results: Results) -> list[tuple[str, str, str, str]]:
 def verdict(results: Results) -> list[str]:
     """What is wrong, a line each; or that nothing is."""
     expected, placed = (sum(getattr(one, name) for one in results.rounds) for name in ("expected", "placed"))
-    lines = [f"placed: {placed} of {expected} Runs"]
+    lines = [f"placed: {placed} of {counted(expected, 'Run')}"]
     for rule in Rule:
         broken = [finding.text for finding in results.findings if finding.rule is rule]
         if broken:
             lines.append(
-                f"broken: {rule.value}, {_counted(len(broken), 'time')}, first: {printable(broken[0])}"
+                f"broken: {rule.value}, {counted(len(broken), 'time')}, first: {printable(broken[0])}"
             )
     if results.gaps:
-        often = _counted(results.gaps, "time")
+        often = counted(results.gaps, "time")
         lines.append(f"the bench's watch was interrupted {often}: it may have missed something")
     if not results.findings and not results.gaps:
         lines.append("every rule was kept")
@@ -92,23 +93,19 @@ def _row(name: str, spread: Spread | None, shown: Shown) -> list[tuple[str, str,
 def described(load: Load) -> str:
     """The load in a line."""
     come = (
-        f"{load.rate:g} Runs a second for {load.seconds:g} s"
+        f"{load.rate:g} {plural(load.rate, 'Run')} a second for {load.seconds:g} s"
         if load.mode is Mode.OPEN
-        else _counted(load.runs, "Run")
+        else counted(load.runs, "Run")
     )
     extras = {
         "hopeless": load.hopeless,
         "waiting elsewhere": load.waiting_elsewhere,
-        "cohorts": load.cohorts,
+        plural(load.cohorts, "cohort"): load.cohorts,
     }
     beside = "".join(f", {number} {what}" for what, number in extras.items() if number)
-    places = f"{_counted(load.pods, 'Pod')} of {_counted(load.slots_of_a_pod, 'slot')}"
-    parts = f"{_counted(load.namespaces, 'namespace')}, {_counted(load.runtimes, 'Runtime')}"
+    places = f"{counted(load.pods, 'Pod')} of {counted(load.slots_of_a_pod, 'slot')}"
+    parts = f"{counted(load.namespaces, 'namespace')}, {counted(load.runtimes, 'Runtime')}"
     return f"{load.mode.value}: {come} on {places}, {parts}{beside}"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _windows(results: Results, window_seconds: float, screen: Screen) -> Iterator[str]:

@@ -12,6 +12,7 @@ from kruntimes_core.cli.output.text import printable
 from kruntimes_core.framework.configuration import build_profiles, configuration_from, load_configuration
 from kruntimes_core.framework.configuration.schema import configuration_schema
 from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.model.words import counted
 
 _STANDARD_INPUT = "-"
 _ITS_NAME = "standard input"
@@ -25,14 +26,10 @@ def check(file: str) -> Exit:
         load_configuration(sys.stdin.buffer.read(), name) if from_pipe else configuration_from(file)
     )
     profiles = build_profiles(configuration, Catalog())
-    named = ", ".join(f"{one.name} ({_counted(len(one.plugins))})" for one in profiles.all)
+    named = ", ".join(f"{one.name} ({counted(len(one.plugins), 'plugin')})" for one in profiles.all)
     empty = "; it sets nothing: all defaults hold" if configuration.sets_nothing else ""
     click.echo(printable(f"{name} is valid: {named}{empty}"))
     return Exit.DONE
-
-
-def _counted(plugins: int) -> str:
-    return f"{plugins} plugin" if plugins == 1 else f"{plugins} plugins"
 
 
 def print_schema() -> Exit:

@@ -10,6 +10,7 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.dev.book import Book
 from kruntimes_core.lab.dev.cluster import DevCluster
 from kruntimes_core.model.run import TERMINAL_PHASES, Phase
+from kruntimes_core.model.words import counted
 
 API_VERSION = "kruntimes.io/dev/v1"
 _ENDS = tuple(phase.value for phase in Phase if phase in TERMINAL_PHASES)
@@ -20,8 +21,8 @@ def summary_line(book: Book) -> str:
     parts = [f"{book.ended[phase]} {phase}" for phase in _ENDS if book.ended[phase]]
     if book.unfinished:
         parts.append(f"{book.unfinished} not ended")
-    said = f"{book.created} Runs" + (f": {', '.join(parts)}" if parts else "")
-    return f"{said}; {book.placements} placements in {book.seconds():.1f}s"
+    said = counted(book.created, "Run") + (f": {', '.join(parts)}" if parts else "")
+    return f"{said}; {counted(book.placements, 'placement')} in {book.seconds():.1f}s"
 
 
 def summary_document(cluster: DevCluster, profiles: Profiles) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from kruntimes_core.cli.plan.table import OUTCOME_COLOURS
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.lab.freshness import Freshness
 from kruntimes_core.lab.manifests.reader import Unreadable
+from kruntimes_core.model.words import counted
 
 _INVALID_RESOURCES = "InvalidResources"
 
@@ -20,14 +21,14 @@ def left_out(skipped: Counter[str]) -> Iterator[str]:
     if skipped:
         kinds = sorted(skipped.items(), key=lambda kind: (-kind[1], kind[0]))
         listed = ", ".join(f"{count} {kind}" for kind, count in kinds)
-        yield f"skipped {_counted(skipped.total(), 'object')} of other kinds: {listed}"
+        yield f"skipped {counted(skipped.total(), 'object')} of other kinds: {listed}"
 
 
 def stale(found: Freshness | None) -> Iterator[str]:
     """One line when Pods count for nothing because their heartbeat is of another time than the plan."""
     if found is not None and found.stale:
         have = "has" if found.stale == 1 else "have"
-        pods = f"{found.stale} of {_counted(found.ready, 'ready Runtime Pod')} {have} no heartbeat"
+        pods = f"{found.stale} of {counted(found.ready, 'ready Runtime Pod')} {have} no heartbeat"
         # Whole, unlike a time of the API: a fraction of a second may be what makes them stale.
         moment = found.at.astimezone(UTC).isoformat().replace("+00:00", "Z")
         advice = "if that is no outage, give an earlier --now, or dump Pods and Runs together"
@@ -68,8 +69,4 @@ def summary(decisions: Sequence[Mapping[str, Any]], namespace: str | None) -> st
     outcomes = Counter(decision["outcome"] for decision in decisions)
     order = [*OUTCOME_COLOURS, *sorted(outcomes.keys() - OUTCOME_COLOURS.keys())]
     listed = ", ".join(f"{outcomes[outcome]} {outcome}" for outcome in order if outcome in outcomes)
-    return f"{_counted(len(decisions), 'Run')}: {listed}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{counted(len(decisions), 'Run')}: {listed}"

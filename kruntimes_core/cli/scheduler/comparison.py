@@ -47,7 +47,7 @@ def report_lines(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     """What was compared in a line or two, and a table of the differences, the most frequent first."""
     yield (
         f"dry run from {document['from']} to {document['to']}: {document['agreed']} agreed,"
-        f" {document['differed']} differ, {document['open']} open"
+        f" {document['differed']} differed, {document['open']} open"
     )
     skipped = [f"{number} {why}" for why, number in document["notCompared"].items() if number]
     if skipped:

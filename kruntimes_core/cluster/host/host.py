@@ -107,5 +107,5 @@ class Host:
             return []
         report = comparison.report
         return [
-            Check("dry-run", note=f"nothing is written; {report.agreed} agreed, {report.differed} differ")
+            Check("dry-run", note=f"nothing is written; {report.agreed} agreed, {report.differed} differed")
         ]

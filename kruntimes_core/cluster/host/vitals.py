@@ -8,6 +8,7 @@ from kruntimes_core.cluster.observing.checks import Check
 from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.cluster.writing.protocol import Writer
+from kruntimes_core.model.words import counted
 
 _FATAL_STUCK_CALLS = 3
 _HUNG_SECONDS = 150.0
@@ -30,7 +31,7 @@ class Vitals:
     def alive(self) -> list[Check]:
         """What a restart would mend. An API server that does not answer is not among it."""
         calls = sum(self._planner.stuck.values())
-        stuck = f"{calls} calls of plugins do not return" if calls >= _FATAL_STUCK_CALLS else ""
+        stuck = f"{counted(calls, 'call')} of plugins do not return" if calls >= _FATAL_STUCK_CALLS else ""
         hung = [one.feed.title for one in self._reflectors if one.pulse.tried_seconds > _HUNG_SECONDS]
         past = [one.feed.title for one in self._reflectors if one.pulse.outdated_seconds > _OUTDATED_SECONDS]
         overdue = self._writer.overdue
@@ -38,7 +39,7 @@ class Vitals:
             Check("planner", stuck),
             Check("watches", f"no list or watch ends any more: {', '.join(hung)}" if hung else ""),
             Check("versions", f"more was seen than the API server has: {', '.join(past)}" if past else ""),
-            Check("writer", f"{overdue} requests do not end at their limit" if overdue else ""),
+            Check("writer", f"{counted(overdue, 'request')} did not end in time" if overdue else ""),
         ]
 
     def ready(self) -> list[Check]:

@@ -9,6 +9,7 @@ from typing import Any
 from kruntimes_core.framework.outcomes import Reject
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runner.calls import shown
+from kruntimes_core.model.words import counted
 
 
 def rejection(plugin: ActivePlugin, answer: Any, hook: str = "filter") -> Reject | None:
@@ -62,7 +63,8 @@ def normalized_scores(plugin: ActivePlugin, answer: Any, expected: int) -> list[
         raise plugin.error("normalize", f"returned {shown(answer)}; return a sequence of ints")
     values = list(answer)
     if len(values) != expected:
-        raise plugin.error("normalize", f"returned {len(values)} values for {expected} scores")
+        problem = f"returned {counted(len(values), 'value')} for {counted(expected, 'score')}"
+        raise plugin.error("normalize", problem)
     for value in values:
         if type(value) is not int or not 0 <= value <= 100:
             raise plugin.error("normalize", f"gave {shown(value)}; give ints from 0 to 100")

@@ -11,6 +11,7 @@ from kruntimes_core.lab.bench.engine.growth import GrownHook, Growth
 from kruntimes_core.lab.bench.engine.measuring import Bench, Measured
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.workloads.workload import WHOLE, Timed
+from kruntimes_core.model.words import counted
 
 _A_SECOND = 1_000_000
 # Microseconds: how many of something shorter fit in a second is no news.
@@ -41,7 +42,9 @@ def notes(bench: Bench) -> Iterator[str]:
     for measured in bench.measured:
         workload, hooks = measured.workload, measured.hooks
         if isinstance(workload, Timed) and workload.places and hooks and hooks.placed < hooks.units:
-            yield f"{workload.name}: {hooks.placed} of {hooks.units} Runs found a Pod, and the others wait"
+            others = "other waits" if hooks.units - hooks.placed == 1 else "others wait"
+            runs = f"{hooks.placed} of {counted(hooks.units, 'Run')}"
+            yield f"{workload.name}: {runs} found a Pod, and the {others}"
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[object]], screen: Screen) -> Iterator[str]:

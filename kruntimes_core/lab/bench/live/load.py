@@ -9,6 +9,7 @@ from math import ceil, lcm
 from random import Random
 
 from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.words import plural
 
 MOST_RUNS = 1_000_000
 """Runs of a round. Each is kept in memory, and planned before anything can be interrupted."""
@@ -65,7 +66,8 @@ class Load:
         expected = self.rate * self.seconds if self.mode is Mode.OPEN else self.runs
         if expected > MOST_RUNS:
             less = "a lower --rate or fewer --seconds" if self.mode is Mode.OPEN else "fewer --runs"
-            raise InputError(f"a round of {expected:.0f} Runs is more than {MOST_RUNS}: give {less}")
+            runs = f"{expected:.0f} {plural(expected, 'Run')}"
+            raise InputError(f"a round of {runs} is more than {MOST_RUNS}: give {less}")
         fewest = self._fewest_in_a_cell(int(expected))
         if self.cohorts > max(fewest, 1):
             raise InputError(

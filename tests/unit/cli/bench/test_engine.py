@@ -132,6 +132,8 @@ def test_a_run_that_no_plugin_places_is_noted(
     with_plugin(fake_plugin("Never", reasons=["Never"], filter=lambda pod: Reject("Never")))
     _, err = run("--workload", "placements")
     assert err == "placements: 0 of 2 Runs found a Pod, and the others wait\n"
+    _, err = run("--workload", "placements", "--runs", "1")
+    assert err == "placements: 0 of 1 Run found a Pod, and the other waits\n"
 
 
 def keys(value: Any) -> Any:

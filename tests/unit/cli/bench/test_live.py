@@ -86,6 +86,15 @@ def test_the_defaults_are_those_of_the_load(asked: list[Settings]) -> None:
     assert asked == [Settings()]
 
 
+def test_one_of_each_is_no_plural() -> None:
+    load = Load(mode=Mode.OPEN, rate=1.0, seconds=1.0, pods=1, slots=1, cohorts=1)
+    one = replace(RESULTS, load=load, rounds=[replace(ROUND, expected=1)], machine=Machine(1, 0.5))
+    lines = list(report(one, 10.0, Screen()))
+    assert lines[0] == "open: 1 Run a second for 1 s on 1 Pod of 1 slot, 1 namespace, 1 Runtime, 1 cohort"
+    assert any(line.endswith(" of 1 Run") for line in lines)
+    assert " 1 processor," in page(one)
+
+
 def test_every_option_of_the_load_arrives(asked: list[Settings]) -> None:
     wanted = Load(
         mode=Mode.OPEN,

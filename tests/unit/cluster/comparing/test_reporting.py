@@ -79,7 +79,7 @@ def test_the_probe_says_how_it_goes(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
         await some_of_each(site, other)
         (check,) = (one for one in site.host.ready() if one.name == "dry-run")
-        assert (check.holds, check.note) == (True, "nothing is written; 1 agreed, 2 differ")
+        assert (check.holds, check.note) == (True, "nothing is written; 1 agreed, 2 differed")
 
     play(profiles, scene)
 
@@ -158,7 +158,7 @@ def test_the_table_counts_by_kind_plugin_and_reason_and_shows_the_last(profiles:
         await site.passes(1)
         head, skipped, heading, row = report_lines(document(site, other), Screen())
         assert head == (
-            "dry run from 2026-01-02T03:04:05Z to 2026-01-02T03:04:08Z: 0 agreed, 2 differ, 0 open"
+            "dry run from 2026-01-02T03:04:05Z to 2026-01-02T03:04:08Z: 0 agreed, 2 differed, 0 open"
         )
         assert skipped == "not compared: 1 before"
         assert heading.split() == ["KIND", "PLUGIN", "REASON", "RUNS", "CLEAR", "LAST"]
@@ -191,6 +191,6 @@ def test_it_is_served_beside_the_metrics_while_it_runs(profiles: Profiles) -> No
 
     play(profiles, scene)
     text, kind = asyncio.run(asked({}))
-    assert (text.splitlines()[0][-26:], kind) == ("1 agreed, 2 differ, 0 open", "text/plain")
+    assert (text.splitlines()[0][-28:], kind) == ("1 agreed, 2 differed, 0 open", "text/plain")
     text, kind = asyncio.run(asked({"output": "json"}))
     assert (json.loads(text)["agreed"], kind) == (1, "application/json")

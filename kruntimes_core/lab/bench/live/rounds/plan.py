@@ -22,6 +22,7 @@ from kruntimes_core.lab.bench.live.scheduler.process import Running
 from kruntimes_core.lab.bench.live.scheduler.usage import Usage, usage_of
 from kruntimes_core.lab.bench.live.settings import Settings
 from kruntimes_core.lab.bench.live.tasks import beside
+from kruntimes_core.model.words import counted
 
 Start = Callable[[], AbstractAsyncContextManager[Running]]
 """Starts the scheduler, for as long as a block lasts."""
@@ -164,4 +165,4 @@ class Rounds:
         )
         self.rounds.append(round_)
         rate = f"{round_.rate:.0f} a second" if round_.rate is not None else "no rate"
-        self._tell(f"placed {round_.placed} of {round_.expected} Runs, {rate}")
+        self._tell(f"placed {round_.placed} of {counted(round_.expected, 'Run')}, {rate}")

@@ -1,0 +1,23 @@
+"""What a development cluster says of its Runs at the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from kruntimes_core.cli.dev.summary import summary_line
+from kruntimes_core.cluster.clock import SystemClock
+from kruntimes_core.lab.dev.book import Book
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (0, "0 Runs; 0 placements in "),
+        (1, "1 Run: 1 Succeeded; 1 placement in "),
+        (2, "2 Runs: 2 Succeeded; 2 placements in "),
+    ],
+)
+def test_one_run_is_no_runs(number: int, said: str) -> None:
+    book = Book(SystemClock())
+    book.created = book.placements = book.ended["Succeeded"] = number
+    assert summary_line(book).startswith(said)
