@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from deployment.chart import Object, Rendered, render
-from kruntimes_core.cluster.leading.leases import LEASE, LEASES, VERBS
-from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES
+from kruntimes_core.cluster.leading.leases import LEASE, LEASES
+from kruntimes_core.cluster.rights.needed import NEEDED, Right
+from realcluster.deployed import rights_of
 
-READS = {
-    (RUNS.title, "get"),
-    (RUNS.title, "list"),
-    (RUNS.title, "watch"),
-    (WORKSPACES.title, "list"),
-    (WORKSPACES.title, "watch"),
-    (PODS.title, "list"),
-    (PODS.title, "watch"),
-}
-WRITES = {
-    ("runs/status.kruntimes.io", "patch"),
-    ("events.events.k8s.io", "create"),
-    ("events.events.k8s.io", "patch"),
-}
+READING = ("get", "list", "watch")
+
+
+def for_election(right: Right) -> bool:
+    """Whether it is about the Lease, and so needed with an election, in one namespace, alone."""
+    return (right.resource, right.group) == (LEASES.plural, LEASES.group)
 
 
 def dry_run(rendered: Rendered) -> bool:
@@ -30,21 +23,17 @@ def elects(rendered: Rendered) -> bool:
     return "--leader-elect" in rendered.pod["spec"]["containers"][0]["args"]
 
 
-def rights(role: Object) -> set[tuple[str, str]]:
-    return {
-        (f"{resource}.{group}" if group else resource, verb)
-        for rule in role["rules"]
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
-    }
+def rights(role: Object) -> set[Right]:
+    """What a role grants."""
+    return rights_of(role["rules"])
 
 
 def test_the_host_has_the_rights_that_it_uses_and_no_other(rendered: Rendered) -> None:
     cluster_wide, roles = rendered.of("ClusterRole"), rendered.of("Role")
     placing = [role for role in (*cluster_wide, *roles) if not role["metadata"]["name"].endswith("-election")]
     assert placing
-    needed = READS if dry_run(rendered) else READS | WRITES
+    reads_alone = dry_run(rendered)
+    needed = {one for one in NEEDED if not for_election(one) and (one.verb in READING or not reads_alone)}
     assert all(rights(role) == needed for role in placing)
 
 
@@ -53,7 +42,7 @@ def test_the_lease_is_in_the_own_namespace_and_nobody_elses_is_touched(rendered:
     assert len(election) == elects(rendered)
     for role in election:
         assert role["metadata"]["namespace"] == "kruntimes-system"
-        assert rights(role) == {(LEASES.title, verb) for verb in VERBS}
+        assert rights(role) == set(filter(for_election, NEEDED))
         named = [rule for rule in role["rules"] if rule.get("resourceNames") == [LEASE]]
         assert [rule["verbs"] for rule in role["rules"] if rule not in named] == [["create"]]
 
