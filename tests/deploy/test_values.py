@@ -8,6 +8,7 @@ import yaml
 
 from deployment.chart import CHART, ChartError, lint, render
 from deployment.documented import documented_values, paths_of
+from deployment.meaning import meaning
 from deployment.schema import complete_schema, written_schema
 from tests.docs.pages import page, rows
 
@@ -33,7 +34,8 @@ def test_the_reference_says_what_the_values_say() -> None:
 
 
 def test_the_schema_knows_the_configuration_of_this_host() -> None:
-    assert written_schema() == complete_schema(), "run `python -m deployment`"
+    """By what it means: another version of pydantic may say the same in other words."""
+    assert meaning(written_schema()) == meaning(complete_schema()), "run `python -m deployment`"
 
 
 def test_the_schema_is_closed_wherever_names_are_ours() -> None:
