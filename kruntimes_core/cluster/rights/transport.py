@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Awaitable
 
 from kruntimes_core.cluster.rights.missing import MissingRights
-from kruntimes_core.cluster.transport.protocol import Call, Response, StreamRefusedError, Transport
+from kruntimes_core.cluster.transport.protocol import Call, Chunks, Response, StreamRefusedError, Transport
 
 _OPENED = Response(200)
 
@@ -24,18 +23,40 @@ class HeardTransport:
         self._rights.answered(call, response)
         return response
 
-    async def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
+    def stream(self, call: Call) -> Chunks:
         """See `Transport`."""
-        async with aclosing(self._transport.stream(call)) as chunks:
-            try:
-                async for chunk in chunks:
-                    if not chunk:
-                        self._rights.answered(call, _OPENED)
-                    yield chunk
-            except StreamRefusedError as error:
-                self._rights.answered(call, error.response)
-                raise
+        return _HeardChunks(self._transport.stream(call), call, self._rights)
 
     async def close(self) -> None:
         """See `Transport`."""
         await self._transport.close()
+
+
+class _HeardChunks:
+    """Hears how a stream begins; what comes then is passed on without a look."""
+
+    def __init__(self, chunks: Chunks, call: Call, rights: MissingRights) -> None:
+        self._chunks = chunks
+        self._call = call
+        self._rights = rights
+        self._began = False
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    def __anext__(self) -> Awaitable[bytes]:
+        return self._chunks.__anext__() if self._began else self._first()
+
+    async def aclose(self) -> None:
+        """See `Chunks`."""
+        await self._chunks.aclose()
+
+    async def _first(self) -> bytes:
+        self._began = True
+        try:
+            chunk = await self._chunks.__anext__()
+        except StreamRefusedError as error:
+            self._rights.answered(self._call, error.response)
+            raise
+        self._rights.answered(self._call, _OPENED)
+        return chunk

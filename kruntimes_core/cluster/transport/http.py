@@ -8,8 +8,7 @@ bytes to the socket.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote, urlencode
@@ -23,6 +22,7 @@ from kruntimes_core.cluster.transport.protocol import (
     Gate,
     MaybeSentError,
     NotSentError,
+    Query,
     Response,
     StreamRefusedError,
     TransportError,
@@ -71,6 +71,9 @@ class HttpTransport:
             "server_hostname": connection.server_name if connection.tls is not None else None,
             "allow_redirects": False,
         }
+        self._query: Query = ()
+        self._query_text = ""
+        self._limit = aiohttp.ClientTimeout(sock_connect=_CONNECT_SECONDS)
         tls: Any = connection.tls if connection.tls is not None else True
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=connections, ssl=tls),
@@ -91,59 +94,76 @@ class HttpTransport:
 
     async def request(self, call: Call) -> Response:
         """See `Transport`."""
-        async with self._sent(call) as answer:
-            return await _whole(answer)
+        headers = dict(call.headers)
+        body = self._body(call, headers)
+        try:
+            answer = await self._answer(call, headers, body)
+            try:
+                return Response(answer.status, await answer.read(), answer.headers)
+            finally:
+                answer.release()
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise _worded(error, call, body) from error
 
     async def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
         """See `Transport`."""
-        async with self._sent(call) as answer:
-            if answer.status != 200:
-                raise StreamRefusedError(await _whole(answer))
-            yield b""
-            async for chunk in answer.content.iter_any():
-                yield chunk
+        try:
+            answer = await self._answer(call, dict(call.headers))
+            try:
+                if answer.status != 200:
+                    raise StreamRefusedError(Response(answer.status, await answer.read(), answer.headers))
+                yield b""
+                while chunk := await answer.content.readany():
+                    yield chunk
+            finally:
+                answer.close()
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise _worded(error, call, None) from error
 
     async def close(self) -> None:
         """Close all connections."""
         await self._session.close()
 
-    @asynccontextmanager
-    async def _sent(self, call: Call) -> AsyncIterator[aiohttp.ClientResponse]:
-        """The answer to a call, while it is read; whatever breaks says whether the body was sent."""
-        headers = dict(call.headers)
-        body = self._body(call, headers)
+    async def _answer(
+        self, call: Call, headers: dict[str, str], body: _Body | None = None
+    ) -> aiohttp.ClientResponse:
+        """The beginning of an answer. headers: of the call, to which those of this connection are added."""
         authorization = await self._connection.credentials.authorization()
         if authorization is not None:
             if not authorization.isprintable():
                 raise NotSentError("the token holds a line break: write it anew", lasting=True)
             headers["authorization"] = authorization
-        url = f"{self._connection.server}{quote(call.path)}"
-        if call.query:
-            url += f"?{urlencode(call.query)}"
-        try:
-            async with self._session.request(
-                call.method,
-                url,
-                headers=headers,
-                data=body,
-                timeout=aiohttp.ClientTimeout(total=call.timeout_seconds, sock_connect=_CONNECT_SECONDS),
-                **self._common,
-            ) as answer:
-                if answer.status == 401:
-                    await self._connection.credentials.renew()
-                yield answer
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _worded(error, call, body) from error
+        answer = await self._session.request(
+            call.method,
+            self._url(call),
+            headers=headers,
+            data=body,
+            timeout=self._timeout(call.timeout_seconds),
+            **self._common,
+        )
+        if answer.status == 401:
+            try:
+                await self._connection.credentials.renew()
+            except BaseException:
+                answer.close()
+                raise
+        return answer
+
+    def _url(self, call: Call) -> str:
+        # Most calls have the query of the one before.
+        if call.query != self._query:
+            self._query, self._query_text = call.query, f"?{urlencode(call.query)}" if call.query else ""
+        return f"{self._connection.server}{quote(call.path)}{self._query_text}"
+
+    def _timeout(self, seconds: float) -> aiohttp.ClientTimeout:
+        if self._limit.total != seconds:
+            self._limit = aiohttp.ClientTimeout(total=seconds, sock_connect=_CONNECT_SECONDS)
+        return self._limit
 
     def _body(self, call: Call, headers: dict[str, str]) -> _Body | None:
         if call.body is None:
             return None
         return _Body(call.body, headers.pop("content-type", "application/json"), self._gate, call.gate)
-
-
-async def _whole(answer: aiohttp.ClientResponse) -> Response:
-    body = await answer.read()
-    return Response(answer.status, body, {name.lower(): value for name, value in answer.headers.items()})
 
 
 def _worded(error: Exception, call: Call, body: _Body | None) -> TransportError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -27,11 +27,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A whole answer. Names of headers are in lower case."""
+    """A whole answer."""
 
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
+    """To be asked by names in lower case."""
 
 
 class TransportError(Exception):
@@ -59,13 +60,24 @@ class StreamRefusedError(Exception):
         self.response = response
 
 
+class Chunks(Protocol):
+    """What comes of a stream. To be closed, by whoever asked for it, in the task that reads it."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+
+    def __anext__(self) -> Awaitable[bytes]: ...
+
+    async def aclose(self) -> None:
+        """Read no more, and close the connection."""
+
+
 class Transport(Protocol):
     """A way to one API server. Its timeouts count on the running loop's time."""
 
     async def request(self, call: Call) -> Response:
         """Send once, and give the answer, whatever its status. Raises `TransportError`."""
 
-    def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
+    def stream(self, call: Call) -> Chunks:
         """The chunks of an answer as they come, until the server ends it.
 
         The first chunk is empty, and comes as soon as the server has answered with 200. Raises

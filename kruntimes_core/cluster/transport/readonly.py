@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-
-from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Response, Transport
+from kruntimes_core.cluster.transport.protocol import Call, Chunks, NotSentError, Response, Transport
 
 
 class ReadOnlyTransport:
@@ -20,7 +18,7 @@ class ReadOnlyTransport:
         self._check(call)
         return await self._transport.request(call)
 
-    def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
+    def stream(self, call: Call) -> Chunks:
         """See `Transport`. Raises `NotSentError` at once for whatever is not a plain read."""
         self._check(call)
         return self._transport.stream(call)

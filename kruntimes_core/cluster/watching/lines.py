@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 
 class Lines:
     """Splits a stream of bytes into lines; decoding is left to whoever reads a whole line."""
@@ -11,18 +9,16 @@ class Lines:
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
 
-    def feed(self, chunk: bytes) -> Iterator[bytes]:
+    def feed(self, chunk: bytes) -> list[bytes]:
         """The lines that `chunk` completes, without their ends; empty ones are left out."""
-        start = 0
-        while (end := chunk.find(b"\n", start)) >= 0:
-            self._pieces.append(chunk[start:end])
-            start = end + 1
-            line = b"".join(self._pieces).rstrip(b"\r")
+        lines = chunk.split(b"\n")
+        rest = lines.pop()
+        if lines and self._pieces:
+            lines[0] = b"".join((*self._pieces, lines[0]))
             self._pieces.clear()
-            if line:
-                yield line
-        if start < len(chunk):
-            self._pieces.append(chunk[start:])
+        if rest:
+            self._pieces.append(rest)
+        return [line for line in (line.rstrip(b"\r") for line in lines) if line]
 
     @property
     def rest(self) -> bytes:

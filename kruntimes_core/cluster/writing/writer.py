@@ -57,6 +57,8 @@ class StatusWriter:
         self._answered = answered
         self._freed = freed
         self._timeout_seconds = timeout_seconds
+        self._query = (("fieldManager", FIELD_MANAGER), ("timeout", f"{timeout_seconds:g}s"))
+        self._as_json = json.JSONEncoder(separators=(",", ":")).encode
         self._flights = Flights(in_flight, timeout_seconds)
         self._reader = RunReader(transport, clock, decoder, timeout_seconds)
         self.outcomes: Counter[tuple[str, str]] = Counter()
@@ -109,7 +111,7 @@ class StatusWriter:
     def _ended(self, task: asyncio.Task[None], request: Request) -> None:
         if task.cancelled() and isinstance(request, Write):
             # Here and not in the task: one that is cancelled before its first step never runs.
-            self._concluded(request, InDoubt())
+            self._concluded(request, InDoubt(), self._clock.now())
         self._freed()
 
     async def _send(self, request: Request) -> None:
@@ -126,31 +128,28 @@ class StatusWriter:
         self._answered(request, answer)
 
     async def _write(self, write: Write) -> WriteAnswer:
-        answer = await self._patch(write)
-        self._concluded(write, answer)
-        return answer
-
-    def _concluded(self, write: Write, answer: WriteAnswer) -> None:
-        now = self._clock.now()
-        self._doubts.written(write, answer, now.ticks)
-        self._engine.written(write, answer, now)
-
-    async def _patch(self, write: Write) -> WriteAnswer:
         call = Call(
             method="PATCH",
             path=RUNS.path(write.namespace, write.name, "status"),
-            query=(("fieldManager", FIELD_MANAGER), ("timeout", f"{self._timeout_seconds:g}s")),
+            query=self._query,
             headers=_PATCH,
-            body=json.dumps(write.body, separators=(",", ":")).encode(),
+            body=self._as_json(write.body).encode(),
             timeout_seconds=self._timeout_seconds,
         )
         try:
             response = await self._transport.request(call)
-        except NotSentError:
-            return NOT_SENT
-        except TransportError:
-            return InDoubt()
-        return write_answer(response, self._clock.now().wall)
+        except TransportError as error:
+            answer: WriteAnswer = NOT_SENT if isinstance(error, NotSentError) else InDoubt()
+            now = self._clock.now()
+        else:
+            now = self._clock.now()
+            answer = write_answer(response, now.wall)
+        self._concluded(write, answer, now)
+        return answer
+
+    def _concluded(self, write: Write, answer: WriteAnswer, now: Now) -> None:
+        self._doubts.written(write, answer, now.ticks)
+        self._engine.written(write, answer, now)
 
     async def _read(self, read: Read) -> ReadAnswer:
         answer = await self._reader.read(read)
