@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from memoryapi.site import Site
@@ -19,6 +20,10 @@ from kruntimes_core.testing.harness import PODS
 from kruntimes_core.testing.objects import time_text
 
 PATIENCE_SECONDS = 30.0
+TWO_PODS: Mapping[str, int] = MappingProxyType({"py-0": 4, "py-1": 4})
+"""Two Pods with room for four Runs each."""
+NO_PODS: Mapping[str, int] = MappingProxyType({})
+NOTHING_PLACED: Mapping[str, str] = MappingProxyType({})
 
 
 class Beside:
@@ -26,6 +31,28 @@ class Beside:
 
     def __init__(self, site: Site) -> None:
         self.site = site
+
+    async def starts_with(
+        self,
+        *runs: str,
+        pods: Mapping[str, int] = NO_PODS,
+        placed: Mapping[str, str] = NOTHING_PLACED,
+        seconds: float = 1.0,
+        **fields: Any,
+    ) -> None:
+        """What is there when the dry run starts, and some time for it to decide.
+
+        runs: those that wait, in order. pods: how many Runs each takes. placed: Runs with their Pods.
+        fields: of all that wait, as of `run_object`.
+        """
+        for name, room in pods.items():
+            self.site.pod(name, runs=room)
+        for name, pod in placed.items():
+            self.site.run(name, pod=pod)
+        for name in runs:
+            self.site.run(name, **fields)
+        self.site.start()
+        await self.site.passes(seconds)
 
     @property
     def comparison(self) -> Comparison:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from dryrun.site import PATIENCE_SECONDS, Beside, play
 from memoryapi.site import Site
@@ -17,11 +19,9 @@ from kruntimes_core.testing.plugins import fake_plugin, profiles_of
     ("fields", "phase"),
     [({"requests": {"runs": "-1"}}, "Failed"), ({"spec": {"cancelRequested": True}}, "Cancelled")],
 )
-def test_both_end_it(profiles: Profiles, fields: dict[str, object], phase: str) -> None:
+def test_both_end_it(profiles: Profiles, fields: dict[str, Any], phase: str) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.run("r1", **fields)
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", **fields)
         assert other.comparison.held == 1
         other.ends("r1", phase)
         await site.passes(1)
@@ -33,11 +33,7 @@ def test_both_end_it(profiles: Profiles, fields: dict[str, object], phase: str) 
 
 def test_it_fails_what_would_be_placed_here(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0", runs=1)
-        site.run("r1")
-        site.run("r2")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", "r2", pods={"py-0": 1})
         other.ends("r1", "Failed", "too\tlarge")
         found = await other.sees()
         assert (found.kind, found.ours, found.theirs) == (Kind.ENDED, "py-0", "failed")
@@ -52,9 +48,7 @@ def test_it_fails_what_would_be_placed_here(profiles: Profiles) -> None:
 
 def test_it_fails_what_waits_here(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1")
         other.ends("r1", "Failed")
         found = await other.sees()
         assert (found.kind, found.ours, found.theirs) == (Kind.ENDED, "waiting", "failed")
@@ -64,9 +58,7 @@ def test_it_fails_what_waits_here(profiles: Profiles) -> None:
 
 def test_it_cancels_what_is_invalid_here(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.run("r1", requests={"runs": "-1"})
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", requests={"runs": "-1"})
         other.ends("r1", "Cancelled")
         found = await other.sees()
         assert (found.kind, found.ours, found.theirs) == (Kind.ENDED_OTHERWISE, "failed", "cancelled")
@@ -76,10 +68,7 @@ def test_it_cancels_what_is_invalid_here(profiles: Profiles) -> None:
 
 def test_it_cancels_what_was_to_be_placed_until_somebody_asked_for_that(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1})
         site.change("r1", spec={"cancelRequested": True})
         await site.passes(1)
         other.ends("r1", "Cancelled")
@@ -91,9 +80,7 @@ def test_it_cancels_what_was_to_be_placed_until_somebody_asked_for_that(profiles
 
 def test_it_cancels_faster_than_this_scheduler_hears_that_somebody_asked_for_it(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1")
         site.change("r1", spec={"cancelRequested": True}, status={"phase": "Cancelled"})
         await site.passes(1)
         assert other.counts() == (0, 0, {"changed": 1})
@@ -103,9 +90,7 @@ def test_it_cancels_faster_than_this_scheduler_hears_that_somebody_asked_for_it(
 
 def test_it_cancels_before_this_scheduler_has_decided_to(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1")
         site.change("r1", spec={"cancelRequested": True})
         other.ends("r1", "Cancelled")
         await site.passes(1)
@@ -116,10 +101,7 @@ def test_it_cancels_before_this_scheduler_has_decided_to(profiles: Profiles) -> 
 
 def test_it_places_what_is_invalid_here(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1", requests={"cpu": "500m"})
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1}, requests={"cpu": "500m"})
         other.binds("r1", "py-0")
         found = await other.sees()
         assert (found.kind, found.plugin, found.reason) == (Kind.PLACED_ENDED, "", "InvalidResources")
@@ -133,10 +115,7 @@ def test_it_places_what_a_plugin_says_is_invalid() -> None:
         raise InvalidRun("TooOdd", "make it even")
 
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1})
         other.binds("r1", "py-0")
         found = await other.sees()
         assert (found.kind, found.plugin, found.reason) == (Kind.PLACED_ENDED, "Parity", "TooOdd")
@@ -147,10 +126,7 @@ def test_it_places_what_a_plugin_says_is_invalid() -> None:
 
 def test_it_places_what_should_be_cancelled(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1", spec={"cancelRequested": True})
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1}, spec={"cancelRequested": True})
         other.binds("r1", "py-0")
         found = await other.sees()
         assert (found.kind, found.reason, found.ours) == (Kind.PLACED_ENDED, "Cancelled", "cancelled")
@@ -160,9 +136,7 @@ def test_it_places_what_should_be_cancelled(profiles: Profiles) -> None:
 
 def test_it_leaves_what_should_be_ended(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.run("r1", requests={"runs": "-1"})
-        site.start()
-        await site.passes(PATIENCE_SECONDS + 2)
+        await other.starts_with("r1", seconds=PATIENCE_SECONDS + 2, requests={"runs": "-1"})
         found = await other.sees()
         assert (found.kind, found.ours, found.theirs) == (Kind.LEFT_UNENDED, "failed", "pending")
         await site.passes(600)
@@ -176,10 +150,7 @@ def test_it_leaves_what_should_be_ended(profiles: Profiles) -> None:
 
 def test_a_run_that_is_seen_only_when_it_is_over_is_not_compared(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1})
         other.ends("r1", "Succeeded")
         await site.passes(1)
         assert other.counts() == (0, 0, {"gap": 1})

@@ -26,11 +26,7 @@ async def lists_anew(site: Site) -> None:
 
 def test_what_a_list_shows_was_not_seen_to_happen(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0", runs=2)
-        site.run("r1")
-        site.run("r2")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", "r2", pods={"py-0": 2})
         for stream in site.api.streams:
             stream.silent = True
         other.binds("r1", "py-0")
@@ -46,10 +42,7 @@ def test_what_a_list_shows_was_not_seen_to_happen(profiles: Profiles) -> None:
 
 def test_what_was_left_is_forgotten_once_a_list_does_not_show_it(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1", uid="uid-1")
-        site.start()
-        await site.passes(PATIENCE_SECONDS + 2)
+        await other.starts_with("r1", pods={"py-0": 1}, seconds=PATIENCE_SECONDS + 2, uid="uid-1")
         assert other.counts() == (0, 1, {})
         for stream in site.api.streams:
             stream.silent = True
@@ -72,10 +65,7 @@ def test_no_time_runs_out_while_nothing_is_decided(profiles: Profiles) -> None:
         return status(403, "Forbidden", "pods is forbidden") if forbidden else None
 
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1})
         site.api.faults.append(no_pods)
         for stream in site.api.streams:
             stream.cut = stream.plural == "pods"
@@ -97,10 +87,7 @@ def test_what_is_placed_while_nothing_is_decided_is_not_compared(profiles: Profi
         return status(500) if target(call).plural == "pods" else None
 
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1})
         site.api.faults.append(no_pods)
         for stream in site.api.streams:
             stream.cut = stream.plural == "pods"
@@ -116,11 +103,7 @@ def test_what_is_placed_while_nothing_is_decided_is_not_compared(profiles: Profi
 @pytest.mark.parametrize("pod", ["py-0", "py-1"])
 def test_what_only_a_read_shows_was_not_seen_to_happen(profiles: Profiles, pod: str) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.pod("py-1")
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1, "py-1": 1})
         for stream in site.api.streams:
             stream.silent = True
         other.binds("r1", pod)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from dryrun.site import Beside, play
+from dryrun.site import TWO_PODS, Beside, play
 from memoryapi.site import Site
 
 from kruntimes_core.cluster.comparing.kinds import Hint, Kind
@@ -13,17 +13,9 @@ from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
 
-def two_pods(site: Site, runs: int = 4) -> None:
-    site.pod("py-0", runs=runs)
-    site.pod("py-1", runs=runs)
-
-
 def test_the_same_pod(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        two_pods(site)
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods=TWO_PODS)
         assert other.comparison.held == 1
         other.binds("r1", "py-0")
         await site.passes(1)
@@ -36,9 +28,7 @@ def test_the_same_pod(profiles: Profiles) -> None:
 def test_a_pod_of_the_same_name_that_is_another(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
         site.pod("py-0", uid="old")
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1")
         # It sees the Pod that took its place, and the dry run's watch of Pods is behind.
         site.api.lag_seconds["pods"] = 5
         site.pod("py-0", uid="new")
@@ -51,10 +41,7 @@ def test_a_pod_of_the_same_name_that_is_another(profiles: Profiles) -> None:
 
 def test_a_pod_with_a_lower_total(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        two_pods(site)
-        site.run("before", pod="py-0")
-        site.start()
-        await site.passes(1)
+        await other.starts_with(pods=TWO_PODS, placed={"before": "py-0"})
         site.run("r1")
         await site.passes(1)
         other.binds("r1", "py-0")
@@ -78,10 +65,7 @@ def test_the_scorer_that_tells_most_is_to_blame() -> None:
     )
 
     async def scene(site: Site, other: Beside) -> None:
-        two_pods(site)
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods=TWO_PODS)
         other.binds("r1", "py-1")
         found = await other.sees()
         assert (found.kind, found.plugin, found.theirs) == (Kind.POD_SCORED_LOWER, "Much", "py-1")
@@ -92,10 +76,7 @@ def test_the_scorer_that_tells_most_is_to_blame() -> None:
 
 def test_equal_totals_are_told_apart_by_name(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        two_pods(site)
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods=TWO_PODS)
         other.binds("r1", "py-1")
         found = await other.sees()
         assert (found.kind, found.plugin, found.ours, found.theirs) == (Kind.POD_TIED, "", "py-0", "py-1")
@@ -105,12 +86,7 @@ def test_equal_totals_are_told_apart_by_name(profiles: Profiles) -> None:
 
 def test_a_pod_that_a_plugin_rejects(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.pod("py-1", runs=1)
-        site.run("full", pod="py-1")
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1, "py-1": 1}, placed={"full": "py-1"})
         other.binds("r1", "py-1")
         found = await other.sees()
         assert (found.kind, found.plugin) == (Kind.POD_REJECTED, "RuntimePodAvailability")
@@ -129,10 +105,7 @@ def test_a_pod_that_a_reservation_was_refused_on() -> None:
     )
 
     async def scene(site: Site, other: Beside) -> None:
-        two_pods(site)
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods=TWO_PODS)
         other.binds("r1", "py-0")
         found = await other.sees()
         assert (found.kind, found.plugin, found.reason) == (Kind.POD_REJECTED, "Quota", "Spent")
@@ -143,10 +116,7 @@ def test_a_pod_that_a_reservation_was_refused_on() -> None:
 
 def test_a_pod_that_was_not_known_yet(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1})
         site.pod("py-1", runs=9)
         other.binds("r1", "py-1")
         found = await other.sees()
@@ -157,10 +127,7 @@ def test_a_pod_that_was_not_known_yet(profiles: Profiles) -> None:
 
 def test_a_choice_that_would_be_made_here_too_by_now_is_hinted_at(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1})
         site.pod("py-1", runs=9)
         await site.passes(1)
         other.binds("r1", "py-1")
@@ -173,11 +140,7 @@ def test_a_choice_that_would_be_made_here_too_by_now_is_hinted_at(profiles: Prof
 
 def test_what_follows_from_an_earlier_difference_is_hinted_at(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        two_pods(site)
-        site.run("r1")
-        site.run("r2")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", "r2", pods=TWO_PODS)
         other.binds("r1", "py-1")
         await site.passes(1)
         other.binds("r2", "py-0")
@@ -196,13 +159,8 @@ def test_what_follows_from_an_earlier_difference_is_hinted_at(profiles: Profiles
 
 def test_room_that_came_free_and_is_reserved_here_for_another_is_hinted_at(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        for number in (0, 1):
-            site.pod(f"py-{number}", runs=1)
-            site.run(f"before-{number}", pod=f"py-{number}")
-        site.run("r1")
-        site.run("r2")
-        site.start()
-        await site.passes(1)
+        full = {"before-0": "py-0", "before-1": "py-1"}
+        await other.starts_with("r1", "r2", pods={"py-0": 1, "py-1": 1}, placed=full)
         site.end("before-0")
         await site.passes(1)
         site.end("before-1")
@@ -218,11 +176,7 @@ def test_room_that_came_free_and_is_reserved_here_for_another_is_hinted_at(profi
 
 def test_what_is_held_counts_for_later_decisions(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        two_pods(site, runs=1)
-        for name in ("r1", "r2", "r3"):
-            site.run(name)
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", "r2", "r3", pods={"py-0": 1, "py-1": 1})
         assert other.comparison.held == 2
         other.binds("r1", "py-0")
         other.binds("r2", "py-1")
@@ -255,10 +209,7 @@ def test_a_plugin_that_fails_when_it_is_asked_again(hook: str) -> None:
         plugin = fake_plugin("Moody", filter=moody.filter)
 
     async def scene(site: Site, other: Beside) -> None:
-        two_pods(site)
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods=TWO_PODS)
         moody.calm = False
         other.binds("r1", "py-1")
         found = await other.sees()
@@ -272,10 +223,7 @@ def test_a_plugin_that_changes_its_mind_explains_nothing() -> None:
     liked = ["py-0"]
 
     async def scene(site: Site, other: Beside) -> None:
-        two_pods(site)
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods=TWO_PODS)
         liked[0] = "py-1"
         other.binds("r1", "py-1")
         found = await other.sees()
@@ -290,10 +238,7 @@ def test_more_differences_than_can_be_explained_are_counted_all_the_same(
     monkeypatch.setattr("kruntimes_core.cluster.comparing.asking._LONGEST", 0)
 
     async def scene(site: Site, other: Beside) -> None:
-        two_pods(site)
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods=TWO_PODS)
         other.binds("r1", "py-1")
         found = await other.sees()
         assert (found.kind, found.detail) == (Kind.UNEXPLAINED, "too many differences at a time")
@@ -303,9 +248,7 @@ def test_more_differences_than_can_be_explained_are_counted_all_the_same(
 
 def test_a_run_that_was_placed_before_it_was_decided(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        two_pods(site)
-        site.start()
-        await site.passes(1)
+        await other.starts_with(pods=TWO_PODS)
         site.run("r1")
         other.binds("r1", "py-1")
         await site.passes(1)

@@ -37,12 +37,7 @@ def samples(site: Site) -> dict[str, float]:
 
 async def some_of_each(site: Site, other: Beside) -> None:
     """One placement that agrees, one that does not, and one end that does not."""
-    site.pod("py-0", runs=1)
-    site.pod("py-1", runs=9)
-    for name in ("r1", "r2", "r3"):
-        site.run(name)
-    site.start()
-    await site.passes(1)
+    await other.starts_with("r1", "r2", "r3", pods={"py-0": 1, "py-1": 9})
     other.binds("r1", "py-0")
     other.binds("r2", "py-1")
     other.ends("r3", "Failed", HOSTILE)
@@ -86,11 +81,7 @@ def test_the_probe_says_how_it_goes(profiles: Profiles) -> None:
 
 def test_pods_that_hold_what_is_only_reserved_are_not_oversold(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0", runs=1)
-        site.run("r1")
-        site.run("r2")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", "r2", pods={"py-0": 1})
         other.binds("r2", "py-0")
         await site.passes(1)
         assert "holds more than it has" not in site.log
@@ -144,12 +135,7 @@ def test_the_document(profiles: Profiles) -> None:
 
 def test_the_table_counts_by_kind_plugin_and_reason_and_shows_the_last(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0", runs=1)
-        site.run("full", pod="py-0")
-        for name in ("r1", "r2"):
-            site.run(name)
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", "r2", pods={"py-0": 1}, placed={"full": "py-0"})
         other.binds("r1", "py-0")
         other.binds("r2", "py-0")
         await site.passes(1)

@@ -24,11 +24,7 @@ def cycles(site: Site) -> int:
 
 def test_it_placed_what_waits_here(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0", runs=1)
-        site.run("first", pod="py-0")
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1}, placed={"first": "py-0"})
         other.binds("r1", "py-0")
         found = await other.sees()
         assert (found.kind, found.plugin) == (Kind.PLACED_WAITING, "RuntimePodAvailability")
@@ -40,9 +36,7 @@ def test_it_placed_what_waits_here(profiles: Profiles) -> None:
 
 def test_it_placed_what_waits_here_on_a_pod_that_is_not_known(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1")
         site.api.lag_seconds["pods"] = 5
         site.pod("py-0")
         other.binds("r1", "py-0")
@@ -53,11 +47,7 @@ def test_it_placed_what_waits_here_on_a_pod_that_is_not_known(profiles: Profiles
 
 def test_it_was_faster_to_use_a_room_that_came_free(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0", runs=1)
-        site.run("first", pod="py-0")
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1}, placed={"first": "py-0"})
         site.end("first")
         other.binds("r1", "py-0")
         await site.passes(1)
@@ -72,10 +62,7 @@ def test_a_reservation_that_is_refused_again_and_again() -> None:
     )
 
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1})
         other.binds("r1", "py-0")
         found = await other.sees()
         assert (found.kind, found.plugin, found.reason) == (Kind.PLACED_WAITING, "Quota", "Spent")
@@ -88,10 +75,7 @@ def test_it_placed_what_is_left_alone_here_after_a_plugin_failed() -> None:
         raise RuntimeError("no")
 
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1")
-        site.start()
-        await site.passes(0.5)
+        await other.starts_with("r1", pods={"py-0": 1}, seconds=0.5)
         other.binds("r1", "py-0")
         found = await other.sees()
         assert (found.kind, found.plugin, found.reason) == (Kind.PLACED_HELD_BACK, "Broken", "PluginError")
@@ -102,11 +86,10 @@ def test_it_placed_what_is_left_alone_here_after_a_plugin_failed() -> None:
 
 def test_it_placed_a_run_in_its_retry_delay(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
         stopped = {"type": "Running", "status": "False", "lastTransitionTime": time_text(NOW)}
-        site.run("r1", status={"attempt": 3, "conditions": [stopped]})
-        site.start()
-        await site.passes(0.5)
+        await other.starts_with(
+            "r1", pods={"py-0": 1}, seconds=0.5, status={"attempt": 3, "conditions": [stopped]}
+        )
         other.binds("r1", "py-0")
         found = await other.sees()
         assert (found.kind, found.reason) == (Kind.PLACED_HELD_BACK, "RetryDelay")
@@ -116,10 +99,7 @@ def test_it_placed_a_run_in_its_retry_delay(profiles: Profiles) -> None:
 
 def test_it_left_waiting_what_would_be_placed_here(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1})
         other.lets_wait("r1", "waiting for a\nmiracle")
         await site.passes(PATIENCE_SECONDS - 3)
         assert other.counts() == (0, 0, {})
@@ -134,11 +114,7 @@ def test_it_left_waiting_what_would_be_placed_here(profiles: Profiles) -> None:
 
 def test_what_it_left_waiting_keeps_nobody_out(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0", runs=1)
-        site.run("r1")
-        site.run("r2")
-        site.start()
-        await site.passes(PATIENCE_SECONDS + 2)
+        await other.starts_with("r1", "r2", pods={"py-0": 1}, seconds=PATIENCE_SECONDS + 2)
         assert [one.run.name for one in other.differences] == ["r1"]
         # Its room is free again: the next one would get it.
         other.binds("r2", "py-0")
@@ -152,10 +128,7 @@ def test_what_it_left_waiting_is_told_once_and_is_no_hot_loop(profiles: Profiles
     longest_backoff = 60
 
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0", runs=1)
-        site.run("r1")
-        site.start()
-        await site.passes(PATIENCE_SECONDS + 2)
+        await other.starts_with("r1", pods={"py-0": 1}, seconds=PATIENCE_SECONDS + 2)
         before = cycles(site)
         await site.passes(900)
         assert 1 <= cycles(site) - before <= 900 / (PATIENCE_SECONDS + longest_backoff) + 1
@@ -166,10 +139,7 @@ def test_what_it_left_waiting_is_told_once_and_is_no_hot_loop(profiles: Profiles
 
 def test_what_it_places_later_after_all_is_not_compared(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1")
-        site.start()
-        await site.passes(PATIENCE_SECONDS + 2)
+        await other.starts_with("r1", pods={"py-0": 1}, seconds=PATIENCE_SECONDS + 2)
         other.binds("r1", "py-0")
         await site.passes(1)
         assert other.counts() == (0, 1, {"late": 1})
@@ -185,12 +155,7 @@ def test_what_it_places_later_after_all_is_not_compared(profiles: Profiles) -> N
 
 def test_a_hint_that_it_may_be_left_for_an_earlier_difference(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        for name in ("py-0", "py-1"):
-            site.pod(name)
-        site.run("r1")
-        site.run("r2")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", "r2", pods={"py-0": 1, "py-1": 1})
         other.binds("r1", "py-1")
         await site.passes(PATIENCE_SECONDS + 2)
         assert (await other.sees(only="r2")).hints == (Hint.FOLLOWS,)
@@ -200,10 +165,7 @@ def test_a_hint_that_it_may_be_left_for_an_earlier_difference(profiles: Profiles
 
 def test_a_run_that_changes_meanwhile_is_decided_anew(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1")
-        site.start()
-        await site.passes(PATIENCE_SECONDS / 2)
+        await other.starts_with("r1", pods={"py-0": 1}, seconds=PATIENCE_SECONDS / 2)
         site.change("r1", metadata={"labels": {"app": "b"}})
         await site.passes(PATIENCE_SECONDS - 3)
         assert other.counts() == (0, 0, {"changed": 1})
@@ -216,10 +178,7 @@ def test_a_run_that_changes_meanwhile_is_decided_anew(profiles: Profiles) -> Non
 
 def test_a_run_that_is_deleted_meanwhile(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0", runs=1)
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1})
         site.delete("r1")
         site.run("r2")
         await site.passes(1)
@@ -233,10 +192,7 @@ def test_a_run_that_is_deleted_meanwhile(profiles: Profiles) -> None:
 
 def test_a_run_that_is_replaced_meanwhile(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0", runs=1)
-        site.run("r1", uid="old")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1}, uid="old")
         site.run("r1", uid="new")
         await site.passes(1)
         other.binds("r1", "py-0")
@@ -248,10 +204,7 @@ def test_a_run_that_is_replaced_meanwhile(profiles: Profiles) -> None:
 
 def test_what_was_held_at_a_stop(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0")
-        site.run("r1")
-        site.start()
-        await site.passes(1)
+        await other.starts_with("r1", pods={"py-0": 1})
         await site.end_host()
         assert other.counts() == (0, 0, {"stopped": 1})
         assert other.comparison.held == 0
