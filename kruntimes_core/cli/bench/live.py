@@ -74,7 +74,7 @@ def _tell(line: str) -> None:
 
 def _settings(options: BenchOptions) -> Settings:
     return Settings(
-        load=_load(options),
+        load=load_of(options),
         command=options.scheduler_cmd,
         external=options.external,
         pid=options.scheduler_pid,
@@ -89,7 +89,8 @@ def _settings(options: BenchOptions) -> Settings:
     )
 
 
-def _load(options: BenchOptions) -> Load:
+def load_of(options: BenchOptions) -> Load:
+    """What is asked for, with the defaults of the load."""
     duration = options.duration
     default = Load()
     return Load(

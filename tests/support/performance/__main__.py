@@ -1,40 +1,81 @@
-"""`python -m performance` measures, and writes the figures of the engine into docs/performance.md."""
+"""`python -m performance` measures, and writes the figures into docs/performance.md.
+
+`engine`: the table of the engine by itself. `memory`: what a scheduler's process takes. `live`: the tables
+of a scheduler on a real API server, which is started for it.
+"""
 
 from __future__ import annotations
 
-import json
-import shlex
-import subprocess
 import sys
-from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-from performance.engine import ROWS, table
+import click
 
-PAGE = Path(__file__).parents[3] / "docs" / "performance.md"
-BEGIN, END = "<!-- figures of the engine -->\n", "<!-- end of figures -->"
+from performance import engine as engine_part
+from performance.live.measuring import FailedError, measure, real_servers, run_bench
+from performance.live.results import Results, default_folder
+from performance.live.workloads import WORKLOADS, chosen
+from performance.live.writing import write_live
+from performance.memory.process import resident_bytes
+from performance.memory.sizing import measure as measure_memory
+from realcluster.assets import AssetsError
 
-
-@cache
-def measured(command: str) -> dict[str, Any]:
-    """The report of a command; each is run once."""
-    print(command, file=sys.stderr)  # noqa: T201 - this takes minutes
-    arguments = [*shlex.split(command)[1:], "-o", "json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "kruntimes_core.cli", *arguments], stdout=subprocess.PIPE, check=True
-    )
-    report: dict[str, Any] = json.loads(done.stdout)
-    return report
+_NAMES = click.Choice([one.name for one in WORKLOADS])
 
 
-def write(lines: Iterable[str]) -> None:
-    """Put the table into its place on the page."""
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(before + BEGIN + "".join(f"{line}\n" for line in lines) + END + after)
+@click.group(help=__doc__)
+def main() -> None:
+    """Which part is measured."""
+
+
+@main.command()
+def engine() -> None:
+    """Measure the engine by itself: ten minutes."""
+    engine_part.measure()
+
+
+@main.command()
+def memory() -> None:
+    """Measure what a scheduler takes that knows many Pods and Runs: two minutes."""
+    measure_memory(resident_bytes)
+
+
+@main.command()
+@click.option(
+    "--only", "names", multiple=True, type=_NAMES, help="Measure this workload; many times. Default: all."
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    help="How often each is measured, in turn with the others. 0: write what is kept.",
+)
+@click.option("--resume", is_flag=True, help="Measure only what is not kept from before.")
+@click.option(
+    "--results",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=default_folder,
+    show_default="in the user's cache",
+    help="Where reports are kept.",
+)
+def live(names: tuple[str, ...], rounds: int, resume: bool, folder: Path) -> None:
+    """Measure on a real API server: 25 minutes for three rounds.
+
+    Reports are kept one by one. What is kept of workloads that are not measured now is on the page too.
+    """
+    results, workloads = Results(folder), chosen(names)
+    if rounds and not resume:
+        for workload in workloads:
+            results.forget(workload)
+    try:
+        measure(workloads, rounds, results, run_bench, real_servers)
+    except (AssetsError, FailedError) as error:
+        raise click.ClickException(str(error)) from error
+    finally:
+        write_live(results)
 
 
 if __name__ == "__main__":
-    write(table(row.cells(row.read(measured(row.command))) for row in ROWS))
+    sys.exit(main())

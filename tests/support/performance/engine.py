@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
+
+from performance.page import table, write
 
 COMMAND = "kruntimes bench engine"
 
@@ -126,12 +133,21 @@ ROWS = (
 )
 
 
-def table(rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    """The lines of the table in Markdown."""
-    yield f"| {' | '.join(HEADINGS)} |"
-    yield f"| {' | '.join('---' for _ in HEADINGS)} |"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
+def measure() -> None:
+    """Run each command, and write the table into the page."""
+    write("the engine", table(HEADINGS, (row.cells(row.read(measured(row.command))) for row in ROWS)))
+
+
+@cache
+def measured(command: str) -> dict[str, Any]:
+    """The report of a command; each is run once."""
+    print(command, file=sys.stderr)  # noqa: T201 - this takes minutes
+    arguments = [*shlex.split(command)[1:], "-o", "json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "kruntimes_core.cli", *arguments], stdout=subprocess.PIPE, check=True
+    )
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
 
 
 def _shown(value: float) -> str:
