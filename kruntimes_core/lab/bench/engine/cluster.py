@@ -30,8 +30,10 @@ class Cluster:
         self._decoder = Decoder()
         self._versions = count(1)
         self._names = count()
-        # Twice as much as one repeat places, so that no workload is about the lack of room.
-        self._slots = BUSY_SLOTS if full else 2 * BUSY_SLOTS + -(-2 * shape.runs // self.pods_in_all)
+        # Twice as much as one repeat places beside the first Run of each cohort, so that no workload is about
+        # the lack of room: where nothing is placed, nothing is asked, and growth cannot be told.
+        placed = shape.runs + shape.cohorts * len(self.pools)
+        self._slots = BUSY_SLOTS if full else 2 * BUSY_SLOTS + -(-2 * placed // self.pods_in_all)
 
     def next_version(self) -> str:
         """A newer resourceVersion than all before."""
