@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kruntimes_core.lab.apiserver.field_errors import not_supported
+from kruntimes_core.lab.apiserver.form_errors import not_acceptable
 from kruntimes_core.lab.apiserver.go_text import quote
 from kruntimes_core.lab.apiserver.rendering import Form
 from kruntimes_core.lab.apiserver.requests import IGNORE, STRICT, WARN, ListOptions, WriteOptions
-from kruntimes_core.lab.apiserver.status import bad_request, invalid, not_acceptable
+from kruntimes_core.lab.apiserver.status import bad_request, invalid
 
 _TRUE = ("true", "True", "1", "t", "T", "TRUE")
 _OFFERED = ("application/json",)

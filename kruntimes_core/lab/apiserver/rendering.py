@@ -14,11 +14,11 @@ from kruntimes_core.lab.apiserver.encoding import (
     encode_list,
     encode_stored,
 )
+from kruntimes_core.lab.apiserver.form_errors import form_of_list, form_of_one_object
 from kruntimes_core.lab.apiserver.history import Stored
 from kruntimes_core.lab.apiserver.lists import Page
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of, version_of
 from kruntimes_core.lab.apiserver.resources import Resource
-from kruntimes_core.lab.apiserver.status import form_of_list, form_of_one_object
 from kruntimes_core.lab.apiserver.watch import Event
 
 META = "meta.k8s.io/v1"

@@ -13,6 +13,7 @@ from datetime import datetime
 from kruntimes_core.lab.apiserver import lists
 from kruntimes_core.lab.apiserver.builtin import definitions
 from kruntimes_core.lab.apiserver.builtin.catalogue import builtin_resources
+from kruntimes_core.lab.apiserver.builtin.namespaces import check_takes
 from kruntimes_core.lab.apiserver.custom import resources_of
 from kruntimes_core.lab.apiserver.deleting import Deleter
 from kruntimes_core.lab.apiserver.history import Stored
@@ -27,11 +28,7 @@ from kruntimes_core.lab.apiserver.requests import (
     WriteOptions,
 )
 from kruntimes_core.lab.apiserver.resources import Resource, Resources
-from kruntimes_core.lab.apiserver.status import (
-    ApiError,
-    forbidden,
-    not_found,
-)
+from kruntimes_core.lab.apiserver.status import not_found
 from kruntimes_core.lab.apiserver.store import HISTORY_LIMIT, Store, Table
 from kruntimes_core.lab.apiserver.validation.rules import Compile, library
 from kruntimes_core.lab.apiserver.watch import Watch
@@ -223,21 +220,8 @@ class ApiServer:
         found = self.store.table("namespaces").get(("", namespace))
         if found is None:
             raise not_found("", "namespaces", namespace)
-        if found.object.get("status", {}).get("phase") == "Terminating":
-            raise _terminating(resource, namespace, name)
+        check_takes(found.object, resource, name)
 
     def _tell(self, write: Write) -> None:
         for observer in self.observers:
             observer(write)
-
-
-def _terminating(resource: Resource, namespace: str, name: str) -> ApiError:
-    why = f"unable to create new content in namespace {namespace} because it is being terminated"
-    error = forbidden(resource.group, resource.plural, name, why)
-    cause = {
-        "reason": "NamespaceTerminating",
-        "message": f"namespace {namespace} is being terminated",
-        "field": "metadata.namespace",
-    }
-    error.details = {**(error.details or {}), "causes": [cause]}
-    return error

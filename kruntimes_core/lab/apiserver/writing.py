@@ -6,23 +6,18 @@ The order of the steps is a kube-apiserver's, because it decides which of two pr
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kruntimes_core.lab.apiserver import deletion, meta
+from kruntimes_core.lab.apiserver.decoding import read, read_patched, warnings_of
 from kruntimes_core.lab.apiserver.field_errors import FieldError
-from kruntimes_core.lab.apiserver.field_errors import invalid as invalid_field
-from kruntimes_core.lab.apiserver.go_text import marshal, printed, quote
-from kruntimes_core.lab.apiserver.objects import Object, metadata_of, version_of, with_metadata
+from kruntimes_core.lab.apiserver.objects import Object, metadata_of
 from kruntimes_core.lab.apiserver.patches import applying
-from kruntimes_core.lab.apiserver.recognition import recognised
-from kruntimes_core.lab.apiserver.requests import IGNORE, STRICT, Answer, Patch, WriteOptions
-from kruntimes_core.lab.apiserver.resources import STRATEGIC, Resource
+from kruntimes_core.lab.apiserver.preconditions import as_new, check_uid, check_version
+from kruntimes_core.lab.apiserver.requests import Answer, Patch, WriteOptions
+from kruntimes_core.lab.apiserver.resources import Resource
 from kruntimes_core.lab.apiserver.status import (
-    ApiError,
     already_exists,
-    bad_request,
-    conflict,
-    internal,
     invalid,
     method_not_allowed,
     not_found,
@@ -44,7 +39,7 @@ class Writer:
         """Create an object; see `ApiServer.create`."""
         if "create" not in resource.verbs:
             raise method_not_allowed()
-        decoded = _read(resource, body, None, options)
+        decoded = read(resource, body, None, options)
         meta.check_place(decoded.object, namespace, None)
         self._server.check_namespace(resource, namespace, metadata_of(decoded.object).get("name", ""))
         return self._create(resource, namespace, decoded, options)
@@ -57,7 +52,7 @@ class Writer:
         metadata = meta.for_creation(sent, namespace if resource.namespaced else "", uid, now, name)
         obj = strategy.to_storage({**decoded.object, "metadata": metadata})
         obj = strategy.prepare_create(obj)
-        warnings = (*_warnings(decoded, options), *strategy.warnings(obj, None))
+        warnings = (*warnings_of(decoded, options), *strategy.warnings(obj, None))
         self._judge(resource, obj, strategy.problems_of_new(obj), warnings)
         if server.table(resource).get((namespace if resource.namespaced else "", name)) is not None:
             raise already_exists(resource.group, resource.plural, name)
@@ -77,16 +72,16 @@ class Writer:
         if "update" not in resource.verbs:
             raise method_not_allowed()
         found = self._server.table(resource).get((namespace, name))
-        decoded = _read(resource, body, found.object if found else None, options)
+        decoded = read(resource, body, found.object if found else None, options)
         meta.check_place(decoded.object, namespace, name)
         if found is None:
             if not resource.strategy.creates_on_update or subresource:
                 raise not_found(resource.group, resource.plural, name)
             self._server.check_namespace(resource, namespace, name)
             gone = {"metadata": {"namespace": namespace, "name": name, "uid": ""}}
-            _check_uid(resource, decoded.object, gone)
-            return self._create(resource, namespace, _as_new(decoded), options)
-        _check_uid(resource, decoded.object, found.object)
+            check_uid(resource, decoded.object, gone)
+            return self._create(resource, namespace, as_new(decoded), options)
+        check_uid(resource, decoded.object, found.object)
         return self._replace(resource, subresource, found.object, decoded, options)
 
     def patch(
@@ -103,7 +98,7 @@ class Writer:
         old = self._server.stored(resource, namespace, name).object
         shown = resource.strategy.from_storage(old)
         patched = applying.apply(patch, shown)
-        decoded = _read_patched(resource, patch, patched, shown, options)
+        decoded = read_patched(resource, patch, patched, shown, options)
         meta.check_place(decoded.object, namespace, name)
         return self._replace(resource, subresource, old, decoded, options)
 
@@ -111,7 +106,7 @@ class Writer:
         self, resource: Resource, subresource: str, old: Object, decoded: Decoded, options: WriteOptions
     ) -> Answer:
         strategy = resource.strategy
-        _check_version(resource, decoded.object, old)
+        check_version(resource, decoded.object, old)
         metadata = meta.for_update(metadata_of(decoded.object), metadata_of(old))
         new = strategy.to_storage({**decoded.object, "metadata": metadata})
         if subresource:
@@ -120,7 +115,7 @@ class Writer:
         else:
             obj = strategy.prepare_update(new, old)
             problems = strategy.problems_of_update(obj, old)
-        warnings = (*_warnings(decoded, options), *strategy.warnings(obj, old))
+        warnings = (*warnings_of(decoded, options), *strategy.warnings(obj, old))
         if obj == old:
             return Answer(strategy.from_storage(old), 200, warnings)
         self._judge(resource, obj, problems, warnings)
@@ -146,100 +141,3 @@ class Writer:
             error = invalid(group, kind, metadata_of(obj).get("name", ""), errors)
             error.warnings = warnings
             raise error
-
-
-def _read(resource: Resource, body: Any, old: Object | None, options: WriteOptions) -> Decoded:
-    """The object of a request. Raises `ApiError` (400) when it cannot be one of this resource."""
-    body = recognised(resource, body, marshal(body).encode())
-    kind = body["kind"] if resource.typed else resource.kind
-    what = f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
-    try:
-        shown = resource.strategy.from_storage(old) if old is not None else None
-        decoded = resource.strategy.decode(body, shown)
-    except meta.Misshapen as problem:
-        raise bad_request(f"{what}: {problem}") from problem
-    if options.field_validation == STRICT and _complaints(decoded, options):
-        raise bad_request(f"{what}: {_strictly(decoded, options)}")
-    return decoded
-
-
-def _read_patched(
-    resource: Resource, patch: Patch, patched: Object, shown: Object, options: WriteOptions
-) -> Decoded:
-    _check_patched_type(resource, patched)
-    try:
-        decoded = resource.strategy.decode(patched, shown)
-    except meta.Misshapen as problem:
-        raise _bad_patch(_quoted(patch, patched), str(problem)) from problem
-    if decoded.unknown and options.field_validation == STRICT:
-        raise _bad_patch(_quoted(patch, patched), _strictly(decoded, options))
-    return decoded
-
-
-def _quoted(patch: Patch, patched: Object) -> str:
-    return printed(patch.document) if patch.media_type == STRATEGIC else marshal(patched)
-
-
-def _check_patched_type(resource: Resource, patched: Object) -> None:
-    """That a patch left the object one of its kind. Raises `ApiError`: 422, or 500 where no kind is left."""
-    if not resource.typed:
-        for field, words in (("kind", "Kind"), ("apiVersion", "apiVersion")):
-            if not patched.get(field):
-                raise internal(f"Object '{words}' is missing in 'object has no {field} field'")
-    elif (patched.get("kind"), patched.get("apiVersion")) != (resource.kind, resource.api_version):
-        kind, version = patched.get("kind", ""), patched.get("apiVersion", "")
-        problem = f"no kind {quote(kind)} is registered for version {quote(version)}"
-        raise _bad_patch(marshal(patched), problem)
-
-
-def _bad_patch(quoted: str, problem: str) -> ApiError:
-    return invalid("", "", "", [invalid_field("patch", quoted, problem)])
-
-
-def _strictly(decoded: Decoded, options: WriteOptions) -> str:
-    return "strict decoding error: " + ", ".join(_complaints(decoded, options))
-
-
-def _complaints(decoded: Decoded, options: WriteOptions) -> tuple[str, ...]:
-    return (
-        *(f'duplicate field "{path}"' for path in options.repeated),
-        *(f'unknown field "{path}"' for path in decoded.unknown),
-    )
-
-
-def _warnings(decoded: Decoded, options: WriteOptions) -> tuple[str, ...]:
-    return () if options.field_validation == IGNORE else _complaints(decoded, options)
-
-
-def _as_new(decoded: Decoded) -> Decoded:
-    """An object that a PUT creates: the version that it says is not looked at."""
-    return Decoded(with_metadata(decoded.object, resourceVersion=None, uid=None), decoded.unknown)
-
-
-def _check_uid(resource: Resource, obj: Object, old: Object) -> None:
-    wanted, uid = metadata_of(obj).get("uid"), metadata_of(old).get("uid")
-    if wanted and wanted != uid:
-        metadata = metadata_of(old)
-        place = "/".join(filter(None, (metadata.get("namespace"), metadata.get("name"))))
-        group = "" if resource.typed else resource.group
-        key = "/".join(filter(None, ("/registry", group, resource.plural, place)))
-        why = (
-            f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
-            f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {uid}"
-        )
-        raise conflict(resource.group, resource.plural, metadata["name"], why)
-
-
-def _check_version(resource: Resource, obj: Object, old: Object) -> None:
-    """That a write was made from the standing version. Raises `ApiError`: 409, 422 without a version."""
-    said = version_of(obj)
-    name = metadata_of(old)["name"]
-    if said in ("", "0"):
-        if resource.strategy.updates_unconditionally:
-            return
-        error = invalid_field("metadata.resourceVersion", 0, "must be specified for an update")
-        raise invalid(resource.group, resource.plural, name, [error])
-    if not (said.isascii() and said.isdigit()):
-        raise ApiError(500, "", f"strconv.ParseUint: parsing {quote(said)}: invalid syntax")
-    if said != version_of(old):
-        raise conflict(resource.group, resource.plural, name)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kruntimes_core.lab.apiserver.builtin import columns, definitions
+from kruntimes_core.lab.apiserver.builtin.event_columns import EVENT
 from kruntimes_core.lab.apiserver.builtin.events import EventStrategy, NewEventStrategy, field_readers
 from kruntimes_core.lab.apiserver.builtin.leases import LeaseStrategy
 from kruntimes_core.lab.apiserver.builtin.namespaces import NamespaceStrategy
+from kruntimes_core.lab.apiserver.builtin.pod_columns import POD
 from kruntimes_core.lab.apiserver.builtin.pods import PodStrategy
 from kruntimes_core.lab.apiserver.builtin.typed import read_schemas
 from kruntimes_core.lab.apiserver.resources import Resource
@@ -38,7 +40,7 @@ def _core(schemas: Mapping[str, Node]) -> tuple[Resource, ...]:
         Resource(
             *("", "v1", "events", "event", "Event"),
             EventStrategy("events", schemas["Event"]),
-            columns.EVENT,
+            EVENT,
             short_names=("ev",),
             fields=field_readers("involvedObject"),
         ),
@@ -55,7 +57,7 @@ def _core(schemas: Mapping[str, Node]) -> tuple[Resource, ...]:
         Resource(
             *("", "v1", "pods", "pod", "Pod"),
             PodStrategy("pods", schemas["Pod"]),
-            columns.POD,
+            POD,
             has_status=True,
             short_names=("po",),
             categories=("all",),
@@ -69,7 +71,7 @@ def _groups(schemas: Mapping[str, Node]) -> tuple[Resource, ...]:
         Resource(
             *("events.k8s.io", "v1", "events", "event", "Event"),
             NewEventStrategy("events", schemas["NewEvent"]),
-            columns.EVENT,
+            EVENT,
             short_names=("ev",),
             fields=field_readers("regarding"),
         ),

@@ -6,6 +6,8 @@ from kruntimes_core.lab.apiserver.builtin.typed import TypedStrategy
 from kruntimes_core.lab.apiserver.meta_rules import NameProblems
 from kruntimes_core.lab.apiserver.names import problems_of_label
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of, without
+from kruntimes_core.lab.apiserver.resources import Resource
+from kruntimes_core.lab.apiserver.status import ApiError, forbidden
 from kruntimes_core.lab.apiserver.strategy import Decoded
 
 IMMORTAL = ("default", "kube-system", "kube-public")
@@ -40,6 +42,24 @@ class NamespaceStrategy(TypedStrategy):
     def prepare_status(self, obj: Object, old: Object) -> Object:
         """With the standing spec."""
         return {**without(obj, "spec"), "spec": old["spec"]}
+
+
+def check_takes(namespace: Object, resource: Resource, name: str) -> None:
+    """That a namespace takes a new object. Raises `ApiError` (403) while it ends."""
+    if namespace.get("status", {}).get("phase") == "Terminating":
+        raise _terminating(resource, metadata_of(namespace)["name"], name)
+
+
+def _terminating(resource: Resource, namespace: str, name: str) -> ApiError:
+    why = f"unable to create new content in namespace {namespace} because it is being terminated"
+    error = forbidden(resource.group, resource.plural, name, why)
+    cause = {
+        "reason": "NamespaceTerminating",
+        "message": f"namespace {namespace} is being terminated",
+        "field": "metadata.namespace",
+    }
+    error.details = {**(error.details or {}), "causes": [cause]}
+    return error
 
 
 def _with_label(obj: Object) -> Object:

@@ -7,59 +7,24 @@ asked for does not happen: a new `Faults` changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from enum import Enum
 from typing import TypeVar
 
-from kruntimes_core.lab.apiserver.access import denied
 from kruntimes_core.lab.apiserver.encoding import encode, encode_event
+from kruntimes_core.lab.apiserver.faults.kinds import (
+    EmptyWatch,
+    ListTrouble,
+    Trouble,
+    WatchHold,
+    When,
+    refusal,
+)
 from kruntimes_core.lab.apiserver.faults.log import RequestLog
 from kruntimes_core.lab.apiserver.faults.scope import Fault, Gate, Scope
 from kruntimes_core.lab.apiserver.faults.streams import OpenWatches
 from kruntimes_core.lab.apiserver.paths import Call
-from kruntimes_core.lab.apiserver.status import ApiError, expired, timeout
+from kruntimes_core.lab.apiserver.status import ApiError, timeout
 
 _F = TypeVar("_F", bound=Fault)
-
-
-class When(Enum):
-    """Before a request is served, or after it and before its answer."""
-
-    BEFORE = "before"
-    AFTER = "after"
-
-
-@dataclass(slots=True, eq=False)
-class Trouble(Fault):
-    """A fault of the way: hold at a gate, take time, then answer an error, or drop the connection."""
-
-    when: When = When.BEFORE
-    gate: Gate | None = None
-    seconds: float = 0.0
-    error: Callable[[Call], ApiError] | None = None
-    retry_after: str | None = None
-    drops: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class ListTrouble(Fault):
-    """A fault of lists: the limit is ignored, pages come short, or the state is an old one."""
-
-    ignores_limit: bool = False
-    page_size: int | None = None
-    old_version: int | None = None
-
-
-@dataclass(slots=True, eq=False)
-class WatchHold(Fault):
-    """Events of these watches are held back while the gate is closed."""
-
-    gate: Gate | None = None
-
-
-@dataclass(slots=True, eq=False)
-class EmptyWatch(Fault):
-    """These watches end cleanly before any event."""
 
 
 class Faults:
@@ -89,16 +54,8 @@ class Faults:
 
         403 is worded as RBAC words it, 410 as an expired list, unless there is a message.
         """
-
-        def error(call: Call) -> ApiError:
-            if not message and code == 403:
-                return denied("faults", call.verb, call.resource, call.subresource, call.namespace, call.name)
-            if not message and code == 410:
-                return expired("The provided continue parameter is too old")
-            return ApiError(code, reason or _REASONS.get(code, ""), message or f"refused with {code}")
-
         header = None if retry_after is None else str(retry_after)
-        return self._add(Trouble(scope, times, error=error, retry_after=header))
+        return self._add(Trouble(scope, times, error=refusal(code, reason, message), retry_after=header))
 
     def lose_request(self, scope: Scope, times: int | None = 1) -> Fault:
         """Drop the connection before anything is done."""
@@ -222,17 +179,3 @@ def _concerns(scope: Scope, call: Call) -> bool:
     return scope.matches(call) or (
         not call.namespace and scope.plural in (None, call.resource.plural) and scope.verb == call.verb
     )
-
-
-_REASONS = {
-    400: "BadRequest",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "NotFound",
-    409: "Conflict",
-    410: "Expired",
-    429: "TooManyRequests",
-    500: "InternalError",
-    503: "ServiceUnavailable",
-    504: "Timeout",
-}

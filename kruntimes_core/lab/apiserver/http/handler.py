@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any
 
 from aiohttp import web
 
 from kruntimes_core.lab.apiserver.access import Access
-from kruntimes_core.lab.apiserver.faults.faults import Faults, When
+from kruntimes_core.lab.apiserver.faults.faults import Faults
+from kruntimes_core.lab.apiserver.faults.kinds import When
 from kruntimes_core.lab.apiserver.faults.log import Logged
 from kruntimes_core.lab.apiserver.faults.scope import Scope
 from kruntimes_core.lab.apiserver.http.about import NOT_FOUND, about
 from kruntimes_core.lab.apiserver.http.answers import Sent, sent_error, sent_text
+from kruntimes_core.lab.apiserver.http.exchange import body_of, drop, forever, response_of, segments_of
 from kruntimes_core.lab.apiserver.http.serving import renderer_of, serve
 from kruntimes_core.lab.apiserver.http.watching import Teller
 from kruntimes_core.lab.apiserver.paths import Call, PlainNotFound, find_call
 from kruntimes_core.lab.apiserver.queries import is_set, list_options
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.apiserver.status import ApiError, too_large_body
-
-_MAX_BODY_BYTES = 3 * 1024 * 1024
+from kruntimes_core.lab.apiserver.status import ApiError
 
 
 class _Dropped(Exception):  # noqa: N818 - an order to the handler, not an error
@@ -59,7 +59,7 @@ class Handler:
         body = b""
         call: Call | None = None
         try:
-            body = await _read(request)
+            body = await body_of(request)
             call = self._call(request)
             if call is not None and call.verb == "watch":
                 return await self._watch(request, call)
@@ -73,15 +73,15 @@ class Handler:
             sent = sent_text(NOT_FOUND, 404)
         except _Dropped:
             self._log(request, call, body, 0)
-            await _drop(request)
+            await drop(request)
         self._log(request, call, body, sent.code)
         await self._be_silent(request)
-        return _response(sent)
+        return response_of(sent)
 
     def _call(self, request: web.BaseRequest) -> Call | None:
         """The call of a path of a resource, allowed; None for a path about the server itself."""
         user = self._access.user(request.headers.get("Authorization", "")) if self._access else ""
-        segments = _segments(request)
+        segments = segments_of(request)
         if segments[:1] not in (["api"], ["apis"]) or len(segments) < (3 if segments[0] == "api" else 4):
             return None
         watch, continued = is_set(request.query, "watch"), bool(request.query.get("continue"))
@@ -94,7 +94,7 @@ class Handler:
     async def _answer(self, request: web.BaseRequest, call: Call | None, body: bytes) -> Sent:
         accept = request.headers.get("Accept", "")
         if call is None:
-            found = about(self._api.resources, _segments(request), accept, request.host)
+            found = about(self._api.resources, segments_of(request), accept, request.host)
             return found if found is not None else sent_text(NOT_FOUND, 404)
         refused = await self._trouble(call, When.BEFORE)
         if refused is not None:
@@ -123,7 +123,7 @@ class Handler:
         refused = await self._trouble(call, When.BEFORE)
         if refused is not None:
             self._log(request, call, b"", refused.code)
-            return _response(refused)
+            return response_of(refused)
         renderer = renderer_of(self._api, call, request.query, request.headers.get("Accept", ""))
         options = list_options(request.query)
         if call.name:
@@ -161,7 +161,7 @@ class Handler:
     async def _be_silent(self, request: web.BaseRequest) -> None:
         """On a connection that a fault has silenced: wait until the client gives up."""
         if self._faults.is_silent(request.transport):
-            await _forever()
+            await forever()
 
     def _log(self, request: web.BaseRequest, call: Call | None, body: bytes, code: int) -> None:
         kept = body if self._faults.log.keep_bodies else None
@@ -177,46 +177,3 @@ class Handler:
                 kept,
             )
         )
-
-
-def _segments(request: web.BaseRequest) -> list[str]:
-    return [segment for segment in request.path.split("/") if segment]
-
-
-async def _read(request: web.BaseRequest) -> bytes:
-    if not request.can_read_body:
-        return b""
-    parts: list[bytes] = []
-    size = 0
-    while part := await request.content.readany():
-        size += len(part)
-        # What is too much is read to its end all the same, or the client would not read the answer.
-        if size <= _MAX_BODY_BYTES:
-            parts.append(part)
-    if size > _MAX_BODY_BYTES:
-        raise too_large_body(_MAX_BODY_BYTES)
-    return b"".join(parts)
-
-
-async def _drop(request: web.BaseRequest) -> NoReturn:
-    if request.transport is not None:
-        request.transport.abort()
-    await _forever()
-
-
-async def _forever() -> NoReturn:
-    """Until this handler is cancelled, because its connection or the server is gone."""
-    await asyncio.get_running_loop().create_future()
-    raise asyncio.CancelledError
-
-
-def _response(sent: Sent) -> web.Response:
-    headers = {"Content-Type": sent.content_type, "Cache-Control": "no-cache, private", **sent.headers}
-    response = web.Response(status=sent.code, body=sent.body, headers=headers)
-    for warning in _quoted(sent.warnings):
-        response.headers.add("Warning", f"299 - {warning}")
-    return response
-
-
-def _quoted(warnings: Sequence[str]) -> Sequence[str]:
-    return ['"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in warnings]

@@ -8,7 +8,12 @@ from typing import Any
 
 from kruntimes_core.lab.apiserver import protobuf
 from kruntimes_core.lab.apiserver.encoding import decode
-from kruntimes_core.lab.apiserver.faults.faults import ListTrouble
+from kruntimes_core.lab.apiserver.faults.kinds import ListTrouble
+from kruntimes_core.lab.apiserver.form_errors import (
+    no_server_side_apply,
+    unknown_format,
+    unsupported_media_type,
+)
 from kruntimes_core.lab.apiserver.go_text import quote
 from kruntimes_core.lab.apiserver.history import Stored
 from kruntimes_core.lab.apiserver.http.answers import JSON, Sent, sent_object
@@ -24,9 +29,6 @@ from kruntimes_core.lab.apiserver.resources import APPLY, Resource
 from kruntimes_core.lab.apiserver.server import ApiServer
 from kruntimes_core.lab.apiserver.status import (
     bad_request,
-    no_server_side_apply,
-    unknown_format,
-    unsupported_media_type,
 )
 
 

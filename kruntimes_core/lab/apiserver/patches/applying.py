@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kruntimes_core.lab.apiserver.form_errors import unknown_format
 from kruntimes_core.lab.apiserver.objects import Object
 from kruntimes_core.lab.apiserver.patches import json_patch, merge, strategic
 from kruntimes_core.lab.apiserver.requests import Patch
 from kruntimes_core.lab.apiserver.status import (
     ApiError,
     bad_request,
-    unknown_format,
     unprocessable,
 )
 

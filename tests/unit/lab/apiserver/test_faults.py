@@ -11,7 +11,8 @@ import pytest
 from embedded.api import new_api
 from embedded.bodies import namespace_body, pod_body, run_body
 from embedded.http import PODS, RUNS, Client, Reply, Serving, another_client, play, serving
-from kruntimes_core.lab.apiserver.faults.faults import Faults, When
+from kruntimes_core.lab.apiserver.faults.faults import Faults
+from kruntimes_core.lab.apiserver.faults.kinds import When
 from kruntimes_core.lab.apiserver.faults.scope import Scope
 from kruntimes_core.lab.apiserver.status import ApiError
 

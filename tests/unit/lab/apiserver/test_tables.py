@@ -10,7 +10,8 @@ import pytest
 from embedded.api import NOW
 from embedded.bodies import Object, pod_body
 from kruntimes_core.lab.apiserver.ages import age, duration
-from kruntimes_core.lab.apiserver.builtin.columns import EVENT, POD
+from kruntimes_core.lab.apiserver.builtin.event_columns import EVENT
+from kruntimes_core.lab.apiserver.builtin.pod_columns import POD
 from kruntimes_core.lab.apiserver.columns import Column, custom_columns
 from kruntimes_core.lab.apiserver.field_errors import invalid
 from kruntimes_core.lab.apiserver.go_text import marshal, plain, quote
