@@ -71,10 +71,12 @@ def live(names: tuple[str, ...], rounds: int, resume: bool, folder: Path) -> Non
             results.forget(workload)
     try:
         measure(workloads, rounds, results, run_bench, real_servers)
-    except (AssetsError, FailedError) as error:
+    except AssetsError as error:
         raise click.ClickException(str(error)) from error
-    finally:
+    except FailedError as error:
         write_live(results)
+        raise click.ClickException(str(error)) from error
+    write_live(results)
 
 
 if __name__ == "__main__":

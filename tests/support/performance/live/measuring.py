@@ -32,11 +32,12 @@ class FailedError(Exception):
 def measure(
     workloads: Sequence[Workload], rounds: int, results: Results, bench: Bench, servers: Servers
 ) -> None:
-    """Fill `results` with what they lack. Raises `FailedError` for a bench that is no good.
+    """Fill `results` with what they lack. Raises `FailedError` at the end for benches that were no good.
 
     What is compared is measured side by side: a machine that becomes slower slows both. Servers are new in
     each round, so that what earlier ones left behind slows nobody.
     """
+    failures: list[str] = []
     for number in range(1, rounds + 1):
         due = [
             workload
@@ -49,8 +50,14 @@ def measure(
             for workload in due:
                 began = time.monotonic()
                 _say(f"== round {number} of {rounds}, {workload.name}: {workload.command}")
-                results.keep(workload, number, bench(workload, kubeconfig))
+                try:
+                    results.keep(workload, number, bench(workload, kubeconfig))
+                except FailedError as error:
+                    failures.append(f"round {number}, {error}")
+                    _say(f"== {failures[-1]}")
                 _say(f"== {workload.name} took {time.monotonic() - began:.0f} s")
+    if failures:
+        raise FailedError(f"measure again with --resume: {'; '.join(failures)}")
 
 
 @contextmanager
@@ -74,12 +81,12 @@ def run_bench(workload: Workload, kubeconfig: Path) -> Document:
     try:
         document: Document = json.loads(done.stdout)
     except ValueError:
-        raise FailedError(f"{workload.name}: no report, exit code {done.returncode}: see above") from None
+        raise FailedError(f"{workload.name}: no report, exit code {done.returncode}") from None
     if not document["passed"]:
         broken = [rule["first"] for rule in document["invariants"] if rule["broken"]]
         raise FailedError(
             f"{workload.name}: not every Run was placed by the rules, or not all was seen:"
-            f" {'; '.join(broken) or 'no rule was broken'}: measure again with --resume"
+            f" {'; '.join(broken) or 'no rule was broken'}"
         )
     return document
 
