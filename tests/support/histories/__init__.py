@@ -1,0 +1,1 @@
+"""Generated histories of a cluster, played on a host."""
