@@ -71,7 +71,9 @@ class Pump:
         """Let plugins hear of what ended, and wait for a call under way; send nothing."""
         while True:
             now = self._clock.now()
-            if not (self._tick(now) or self._plan(now) or self._aside() or not self._planner.free):
+            if self._tick(now) or self._plan(now) or self._aside():
+                continue
+            if self._planner.free:
                 return
             await self._rest(now)
 

@@ -9,7 +9,7 @@ import ctypes
 import sys
 from collections.abc import Callable
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from types import FrameType
 
 from kruntimes_core.cluster.planning.protocol import Task
@@ -30,25 +30,56 @@ def frame_of(thread: Thread) -> FrameType | None:
     return sys._current_frames().get(thread.ident or 0)
 
 
+class Handover:
+    """One piece of work on its way to a worker, and what came of it on its way back."""
+
+    __slots__ = ("_done", "late", "result", "work")
+
+    def __init__(self, work: Task) -> None:
+        self.work = work
+        self.result: Result = None
+        self.late = False
+        """Whether whoever brought the work has gone on, and is to be told of the result."""
+        self._done = Lock()
+        self._done.acquire()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the result is there; waits so long for it. Called once, by whoever brought the work."""
+        if self._done.acquire(timeout=seconds):
+            return True
+        self.late = True
+        # It may have come between the two steps, and then nobody else tells of it.
+        return self._done.acquire(blocking=False)
+
+    def finish(self, result: Result) -> None:
+        """Give the result. Called on the worker's thread."""
+        self.result = result
+        self._done.release()
+
+
 class WorkerThread:
     """Executes one piece of work after another until it is retired or something escapes."""
 
     def __init__(
         self,
-        deliver: Callable[[WorkerThread, Task, Result], None],
+        deliver: Callable[[Handover], None],
         ended: Callable[[WorkerThread, BaseException | None], None],
     ) -> None:
-        """deliver, ended: called on this thread; `ended` with what escaped, once, at the very end."""
+        """deliver, ended: called on this thread; `deliver` with what was finished late, `ended` with what
+        escaped, once, at the very end.
+        """
         self._deliver = deliver
         self._ended = ended
-        self._jobs: SimpleQueue[Task | None] = SimpleQueue()
+        self._jobs: SimpleQueue[Handover | None] = SimpleQueue()
         self._retired = False
         self._thread = Thread(target=self._main, name="kruntimes-planner", daemon=True)
         self._thread.start()
 
-    def execute(self, work: Task) -> None:
+    def execute(self, work: Task) -> Handover:
         """Execute work after what was given before."""
-        self._jobs.put(work)
+        handover = Handover(work)
+        self._jobs.put(handover)
+        return handover
 
     def retire(self) -> None:
         """Take no more work after the call under way."""
@@ -74,6 +105,7 @@ class WorkerThread:
 
     def _work(self) -> None:
         runners = Runners()
-        while not self._retired and (work := self._jobs.get()) is not None:
-            result = work.execute(runners)
-            self._deliver(self, work, result)
+        while not self._retired and (handover := self._jobs.get()) is not None:
+            handover.finish(handover.work.execute(runners))
+            if handover.late:
+                self._deliver(handover)

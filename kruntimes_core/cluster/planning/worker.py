@@ -23,8 +23,9 @@ from kruntimes_core.cluster.planning.blame import (
     overdue,
     plugins_of,
 )
+from kruntimes_core.cluster.planning.patience import MOMENT_SECONDS, Patience
 from kruntimes_core.cluster.planning.protocol import LIMIT_SECONDS, Done, Task
-from kruntimes_core.cluster.planning.thread import WorkerThread
+from kruntimes_core.cluster.planning.thread import Handover, WorkerThread
 from kruntimes_core.engine.cycle.work import Result, UnreserveWork
 from kruntimes_core.framework.outcomes import InterruptedCallError, PluginError
 from kruntimes_core.framework.runner import calls
@@ -38,8 +39,13 @@ class _Call:
     work: Task
     done: Done
     worker: WorkerThread
-    timer: asyncio.TimerHandle
+    timer: asyncio.TimerHandle | None = None
     interrupted: bool = False
+
+    def end_timer(self) -> None:
+        """It needs no limit any more."""
+        if self.timer is not None:
+            self.timer.cancel()
 
 
 class WorkerPlanner:
@@ -51,11 +57,16 @@ class WorkerPlanner:
         *,
         limit_seconds: float = LIMIT_SECONDS,
         grace_seconds: float = GRACE_SECONDS,
+        moment_seconds: float = MOMENT_SECONDS,
     ) -> None:
-        """limit_seconds, grace_seconds: until a call is interrupted, and until it is given up then."""
+        """limit_seconds, grace_seconds: until a call is interrupted, and until it is given up then.
+
+        moment_seconds: for how long `submit` waits for work at most.
+        """
         self._log = log
         self._limit = limit_seconds
         self._grace = grace_seconds
+        self._patience = Patience(moment_seconds)
         self._worker: WorkerThread | None = None
         self._call: _Call | None = None
         self._abandoned: dict[WorkerThread, str] = {}
@@ -89,7 +100,7 @@ class WorkerPlanner:
     def close(self) -> None:
         """Take no more work; a call under way ends with the process."""
         if self._call is not None:
-            self._call.timer.cancel()
+            self._call.end_timer()
         if self._worker is not None:
             self._worker.retire()
 
@@ -99,9 +110,13 @@ class WorkerPlanner:
         loop = asyncio.get_running_loop()
         if self._worker is None:
             self._worker = self._fresh(loop)
-        timer = loop.call_later(self._limit, self._overdue)
-        self._call = _Call(work, done, self._worker, timer)
-        self._worker.execute(work)
+        self._call = call = _Call(work, done, self._worker)
+        handover, patience = self._worker.execute(work), self._patience.next()
+        if handover.wait(patience):
+            self._finish(call, handover.result)
+        else:
+            self._patience.late(patience)
+            call.timer = loop.call_later(self._limit, self._overdue)
 
     def _fresh(self, loop: asyncio.AbstractEventLoop) -> WorkerThread:
         def tell(what: Callable[..., None], *arguments: object) -> None:
@@ -110,7 +125,7 @@ class WorkerPlanner:
                 loop.call_soon_threadsafe(what, *arguments)
 
         return WorkerThread(
-            lambda worker, work, result: tell(self._delivered, worker, work, result),
+            lambda handover: tell(self._delivered, handover),
             lambda worker, error: tell(self._ended, worker, error),
         )
 
@@ -132,7 +147,7 @@ class WorkerPlanner:
         self._finish(call, failed(call.work, error))
 
     def _finish(self, call: _Call, result: Result) -> None:
-        call.timer.cancel()
+        call.end_timer()
         self._call = None
         if call.interrupted:
             # It may be half-way through anything, and the interruption may still come.
@@ -143,9 +158,9 @@ class WorkerPlanner:
 
     # From the worker
 
-    def _delivered(self, worker: WorkerThread, work: Task, result: Result) -> None:
-        if self._call is not None and self._call.work is work:
-            self._finish(self._call, result)
+    def _delivered(self, handover: Handover) -> None:
+        if self._call is not None and self._call.work is handover.work:
+            self._finish(self._call, handover.result)
 
     def _ended(self, worker: WorkerThread, error: BaseException | None) -> None:
         call = self._call

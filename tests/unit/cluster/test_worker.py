@@ -10,12 +10,15 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from counting.loops import counted_timers
 
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.planning.blame import failed, failure
 from kruntimes_core.cluster.planning.inline import InlinePlanner
+from kruntimes_core.cluster.planning.patience import UNATTENDED, Patience
 from kruntimes_core.cluster.planning.protocol import Task
+from kruntimes_core.cluster.planning.thread import Handover, WorkerThread
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
 from kruntimes_core.engine.binding.reservations import Unreserve
 from kruntimes_core.engine.cycle.work import PlanWork, ReserveAnswer, ReserveWork, UnreserveWork, Work
@@ -50,12 +53,12 @@ def reserve_of(*plugins: ActivePlugin) -> ReserveWork:
     return work
 
 
-def planning(scene: Callable[[WorkerPlanner], Awaitable[None]]) -> str:
+def planning(scene: Callable[[WorkerPlanner], Awaitable[None]], limit: float = LIMIT, **more: float) -> str:
     """Play a scene with a planner of short patience; gives what was logged."""
     lines = io.StringIO()
 
     async def main() -> None:
-        planner = WorkerPlanner(Log(lines, SystemClock()), limit_seconds=LIMIT, grace_seconds=LIMIT)
+        planner = WorkerPlanner(Log(lines, SystemClock()), limit_seconds=limit, grace_seconds=LIMIT, **more)
         async with asyncio.timeout(30):
             await scene(planner)
         planner.close()
@@ -97,14 +100,77 @@ def test_work_is_executed_beside_the_loop() -> None:
 
 
 def test_it_is_busy_while_a_call_is_under_way() -> None:
+    leave = threading.Event()
+
+    def waiting(pod: Any) -> None:
+        leave.wait(30)
+
     async def scene(planner: WorkerPlanner) -> None:
-        pending = asyncio.ensure_future(executed(planner, work_of(fake_plugin(filter=passing))))
+        pending = asyncio.ensure_future(executed(planner, work_of(fake_plugin(filter=waiting))))
         await asyncio.sleep(0)
         assert not planner.free
+        leave.set()
         await pending
         assert planner.free
 
-    planning(scene)
+    planning(scene, limit=30)
+
+
+async def counted_turns(planner: WorkerPlanner, works: list[Work]) -> tuple[list[Any], int, int]:
+    """Results of some work, one after the other, how often the loop was told, and timers that were set."""
+    loop: Any = asyncio.get_running_loop()
+    told, tell = 0, loop.call_soon_threadsafe
+
+    def counted(*arguments: Any, **more: Any) -> Any:
+        nonlocal told
+        told += 1
+        return tell(*arguments, **more)
+
+    loop.call_soon_threadsafe = counted
+    with counted_timers() as timers:
+        results = [await executed(planner, work) for work in works]
+    return results, told, timers[WorkerPlanner]
+
+
+def test_the_loop_is_not_told_of_what_is_done_in_a_moment() -> None:
+    async def scene(planner: WorkerPlanner) -> None:
+        works = [work_of(fake_plugin(filter=passing)) for _ in range(40)]
+        results, told, timers = await counted_turns(planner, works)
+        assert all(isinstance(result, Chosen) for result in results)
+        assert (told, timers) == (0, 0)
+
+    planning(scene, limit=30, moment_seconds=30)
+
+
+def test_after_work_that_took_longer_some_is_not_waited_for() -> None:
+    patience = Patience(0.5)
+    assert patience.next() == 0.5
+    patience.late(0.5)
+    for _ in range(UNATTENDED):
+        assert patience.next() == 0
+        patience.late(0)
+    assert [patience.next(), patience.next()] == [0.5, 0.5]
+
+
+def test_a_result_that_comes_too_late_is_told_once() -> None:
+    delivered: list[Handover] = []
+    left = threading.Event()
+    leave = threading.Event()
+
+    def waiting(pod: Any) -> None:
+        leave.wait(30)
+
+    worker = WorkerThread(delivered.append, lambda worker, error: left.set())
+    handover = worker.execute(work_of(fake_plugin(filter=waiting)))
+    assert not handover.wait(0)
+    leave.set()
+    in_time = worker.execute(work_of(fake_plugin(filter=passing)))
+    assert in_time.wait(30)
+    assert isinstance(in_time.result, Chosen)
+    worker.retire()
+    assert left.wait(30)
+    assert delivered == [handover]
+    assert isinstance(handover.result, Chosen)
 
 
 def test_a_loop_without_end_is_interrupted_and_named() -> None:
