@@ -368,3 +368,26 @@ def test_a_capacity_conflict_at_reserve_is_counted_and_the_next_best_is_taken() 
     host.end("r1")
     host.advance(60)
     assert host.pod_of("r3") == "py-0"
+
+
+@pytest.mark.parametrize("full", [3, 40])
+def test_where_nobody_filters_by_room_two_full_pods_are_tried_and_no_other(full: int) -> None:
+    plans: list[str] = []
+    host = Host(
+        profiles_of(fake_plugin(prefilter=lambda snapshot: plans.append(""), filter=lambda pod: None))
+    )
+    for number in range(full):
+        host.pod(f"py-{number:02}", runs=1)
+    host.run("r", requests={"gpu": "1"})
+    host.settle()
+    assert host.pod_of("r") is None
+    assert len(plans) == 3
+    assert host.engine.tally.reservation_conflicts[Conflict.RESERVE] == 2
+    entry = host.engine.find(NAMESPACE, "r")
+    assert entry is not None
+    assert entry.decision is not None
+    details = {name: by.reject.detail for name, by in entry.decision.turned_down.items()}
+    assert details == {f"py-{number:02}": "gpu is not advertised" for number in range(full)}
+    host.pod("py-99", runs=1, capacity={"gpu": "1"})
+    host.advance(60)
+    assert host.pod_of("r") == "py-99"

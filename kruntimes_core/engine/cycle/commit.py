@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 
 from kruntimes_core.engine.binding.requests import PendingBind
 from kruntimes_core.engine.core import Core
@@ -31,7 +32,7 @@ from kruntimes_core.framework.runner import (
     Prepared,
     Unschedulable,
 )
-from kruntimes_core.model.pod import shortage
+from kruntimes_core.model.pod import RuntimePod, shortage
 from kruntimes_core.model.run import Phase, Run
 from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.model.workspace import WorkspacePhase
@@ -135,8 +136,7 @@ class Commit:
         core.waiting.source = WakeSource.TARGET
         if not core.reservations.reserve(entry, chosen, work.profile):
             core.tally.reservation_conflicts[Conflict.RESERVE] += 1
-            no_room = Reject(INSUFFICIENT_CAPACITY, shortage(chosen.pod, run.request))
-            self._turned_down(work, chosen.pod.name, TurnedDown(None, no_room))
+            self._no_room(work, chosen.pod)
             return
         entry.leave()
         entry.stage = Stage.BINDING
@@ -184,7 +184,7 @@ class Commit:
         elif answer.turned_down is not None:
             self._undo(entry)
             plugin, reject = answer.turned_down
-            self._turned_down(work, assumption.pod.name, TurnedDown(plugin.name, reject))
+            self._turned_down(work, {assumption.pod.name: TurnedDown(plugin.name, reject)})
         else:
             self._bind(work)
 
@@ -192,9 +192,21 @@ class Commit:
         self._core.waiting.source = WakeSource.RESERVATION_RELEASED
         self._core.reservations.end(entry, bound=False)
 
-    def _turned_down(self, work: RunWork, pod_name: str, by: TurnedDown) -> None:
-        """Leave the Pod out and try the next best in the same cycle."""
-        work.entry.turned_down = {**work.entry.turned_down, pod_name: by}
+    def _no_room(self, work: RunWork, pod: RuntimePod) -> None:
+        """Leave the Pod out; when it is not the first, all Pods without room.
+
+        Then nobody filters by room, and a plan for each of them would come to nothing in turn.
+        """
+        run, pods = work.run, [pod]
+        if any(by.plugin is None for by in work.entry.turned_down.values()):
+            known = self._core.state.pods_of(run.namespace, run.runtime).values()
+            pods = [pod for pod in known if not pod.fits(run.request)]
+        no_room = {pod.name: Reject(INSUFFICIENT_CAPACITY, shortage(pod, run.request)) for pod in pods}
+        self._turned_down(work, {name: TurnedDown(None, reject) for name, reject in no_room.items()})
+
+    def _turned_down(self, work: RunWork, by_pod: Mapping[str, TurnedDown]) -> None:
+        """Leave these Pods out and try the next best in the same cycle."""
+        work.entry.turned_down = {**work.entry.turned_down, **by_pod}
         self.again(work)
 
     # Bind
