@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
-from collections import defaultdict, deque
 from collections.abc import Callable
 from datetime import timedelta
 
-from kruntimes_core.engine.binding.requests import Read, ReadAnswer, Write, WriteAnswer
+from kruntimes_core.engine.binding.requests import Read, Write, WriteAnswer
 from kruntimes_core.engine.cycle.work import OfferWork, Result, Runners, Work
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.events import Event
@@ -15,17 +13,17 @@ from kruntimes_core.engine.instant import SECOND, Now, ticks
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
+from kruntimes_core.testing.harness.agenda import Agenda
 from kruntimes_core.testing.harness.api_server import PODS, RUNS, WORKSPACES, ApiServer, Listing
-from kruntimes_core.testing.harness.faults import Fault, apply
-from kruntimes_core.testing.harness.traces import Traces
+from kruntimes_core.testing.harness.faults import apply
+from kruntimes_core.testing.harness.troubled import Troubled
 from kruntimes_core.testing.harness.watch import Watches, listed
 
 _BEAT_SECONDS = 5.0
 _KINDS = (PODS, WORKSPACES, RUNS)
-ReadFault = Callable[["Host", Read], ReadAnswer | None]
 
 
-class Host(Traces):
+class Host(Troubled):
     """Drives one `Engine`. Nothing happens until `settle`, `advance` or one of the single steps.
 
     Every Pod made by `pod` gets a heartbeat each 5 s of virtual time, until `silence`.
@@ -46,16 +44,8 @@ class Host(Traces):
         """
         super().__init__(server or ApiServer())
         self.watches = Watches(self.server)
-        self.transport: Fault = apply
-        """What happens to every write that nothing else was said of."""
-        self._faults: defaultdict[str, deque[Fault]] = defaultdict(deque)
-        self.read_faults: deque[ReadFault] = deque()
-        """The same for reads."""
-        self.held: dict[str, tuple[Write, WriteAnswer | None]] = {}
-        """Writes that hang, by Run UID; with the answer, if the server gave one."""
         self._ticks = 0
-        self._agenda: list[tuple[int, int, Callable[[], None]]] = []
-        self._agreed = 0
+        self._agenda = Agenda()
         self._runners = Runners(reuse)
         self.engine = Engine(profiles, settings or Settings(), self.now)
         self.later(_BEAT_SECONDS, self._beat)
@@ -72,8 +62,7 @@ class Host(Traces):
 
     def later(self, seconds: float, action: Callable[[], object]) -> None:
         """Do something after some virtual time."""
-        self._agreed += 1
-        heapq.heappush(self._agenda, (self._ticks + ticks(seconds), self._agreed, lambda: _ignore(action())))
+        self._agenda.at(self._ticks + ticks(seconds), action)
 
     def advance(self, seconds: float) -> None:
         """Let time pass: every timer, heartbeat and late answer comes at its moment."""
@@ -81,8 +70,8 @@ class Host(Traces):
         end = self._ticks + ticks(seconds)
         while (due := self._next_moment()) is not None and due <= end:
             self._pass_to(due)
-            while self._agenda and self._agenda[0][0] <= due:
-                heapq.heappop(self._agenda)[2]()
+            for action in self._agenda.due(due):
+                action()
             self.settle()
         self._pass_to(end)
         self.settle()
@@ -97,15 +86,6 @@ class Host(Traces):
     def jump(self, seconds: float) -> None:
         """Set the wall clock forward or back; the monotonic clock does not notice."""
         self._wall += timedelta(seconds=seconds)
-
-    def disturb(self, name: str, *faults: Fault) -> None:
-        """Say what happens to the next writes for the Runs of a name, one fault each."""
-        self._faults[name].extend(faults)
-
-    def calm(self) -> None:
-        """Take back what `disturb` and `read_faults` still have to come."""
-        self._faults.clear()
-        self.read_faults.clear()
 
     # Steps
 
@@ -160,9 +140,7 @@ class Host(Traces):
         if isinstance(request, Read):
             self._read(request)
         else:
-            faults = self._faults[request.name]
-            fault = faults.popleft() if faults else self.transport
-            answer = fault(self, request)
+            answer = self._fault_of(request)(self, request)
             if answer is not None:
                 self.answer(request, answer)
         return True
@@ -176,11 +154,7 @@ class Host(Traces):
 
         answer: what the client gets to know; what the server said unless given.
         """
-        write, said = next(
-            self.held.pop(uid)
-            for uid, (write, _) in list(self.held.items())
-            if (write.namespace, write.name) == (namespace, name)
-        )
+        write, said = self._let_go(name, namespace)
         said = said or apply(self, write)
         self.answer(write, answer or said)
 
@@ -203,14 +177,13 @@ class Host(Traces):
         return work is not None
 
     def _read(self, request: Read) -> None:
-        fault = self.read_faults.popleft() if self.read_faults else _read
-        answer = fault(self, request)
+        answer = self._read_fault()(self, request)
         if answer is not None:
             self.engine.read(request, answer, self.now)
 
     def _next_moment(self) -> int | None:
-        due = [at for at in (self.engine.wake_at, self._agenda[0][0]) if at is not None]
-        return max(min(due), self._ticks)
+        due = [at for at in (self.engine.wake_at, self._agenda.next) if at is not None]
+        return max(min(due), self._ticks) if due else None
 
     def _pass_to(self, moment: int, tick: bool = True) -> None:
         self._wall += timedelta(seconds=(moment - self._ticks) / SECOND)
@@ -222,11 +195,3 @@ class Host(Traces):
     def _beat(self) -> None:
         self.beat_all()
         self.later(_BEAT_SECONDS, self._beat)
-
-
-def _read(host: Host, request: Read) -> ReadAnswer:
-    return host.server.read(request.namespace, request.name)
-
-
-def _ignore(_: object) -> None:
-    """Actions are called for what they do."""
