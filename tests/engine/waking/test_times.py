@@ -1,0 +1,64 @@
+"""A time that comes wakes those that wait for it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from kruntimes_core import Reject, RuntimePod, Snapshot
+from kruntimes_core.engine.tally import WakeSource
+from kruntimes_core.testing import condition_object
+from kruntimes_core.testing.builders import NAMESPACE, NOW
+from kruntimes_core.testing.harness import PODS, Host, refuse
+from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+
+
+def full(host: Host, name: str = "py-0") -> None:
+    """A Pod without room, and a Run `r` that waits for it."""
+    host.pod(name, runs=1)
+    host.run("x", pod=name)
+    host.run("r")
+    host.settle()
+    host.engine.tally.wakeups.clear()
+    assert host.pod_of("r") is None
+
+
+def test_a_retry_delay_and_a_backoff_wake_by_timer(host: Host) -> None:
+    host.pod("py-0", runs=2)
+    host.run(
+        "delayed",
+        status={"attempt": 2, "conditions": [condition_object("Running", False, since=NOW)]},
+    )
+    host.disturb("refused", refuse(422))
+    host.run("refused")
+    host.advance(1)
+    assert (host.pod_of("delayed"), host.pod_of("refused")) == ("py-0", "py-0")
+    assert host.wakeups == {WakeSource.TIMER: 2}
+
+
+def test_a_heartbeat_that_runs_out_wakes_those_that_wait_for_fewer_targets_not_for_room(host: Host) -> None:
+    """A Pod that became unavailable is offered once, and rejects."""
+    full(host)
+    host.silence("py-0")
+    host.advance(29)
+    assert host.pod_of("r") is None
+    assert host.wakeups[WakeSource.TIMER] == 1
+
+
+def test_again_at_is_not_forgotten_while_the_only_run_of_its_class_is_in_work() -> None:
+    opens = NOW + timedelta(seconds=8)
+
+    def nap(pod: RuntimePod, snapshot: Snapshot) -> Reject | None:
+        return Reject("Naps", again_at=opens) if snapshot.now < opens else None
+
+    host = Host(profiles_of(fake_plugin(filter=nap, reasons=["Naps"])))
+    host.pod("py-0")
+    host.run("r")
+    host.settle()
+    host.server.change(PODS, NAMESPACE, "py-0", {"metadata": {"annotations": {"edit": "1"}}})
+    host.observe()
+    work = host.take()
+    assert host.engine.wake_at is not None  # a driver may ask at any time; it used to drop the alarm
+    host.finish(work)
+    host.silence("py-0")
+    host.advance(8)
+    assert host.pod_of("r") == "py-0"

@@ -1,0 +1,1 @@
+"""A plugin that remembers what it was asked to keep and to give back."""
