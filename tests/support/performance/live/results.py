@@ -18,11 +18,11 @@ class Results:
 
     def __init__(self, folder: Path) -> None:
         """folder: need not be there yet."""
-        self._folder = folder
+        self.folder = folder
 
     def keep(self, workload: Workload, number: int, document: Document) -> None:
         """Keep the report of a round, whole or not at all."""
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         path = self._path(workload, number)
         written = path.with_suffix(".part")
         written.write_text(json.dumps({"command": workload.command, "document": document}, indent=1))
@@ -38,17 +38,17 @@ class Results:
 
     def forget(self, workload: Workload) -> None:
         """Measure a workload anew."""
-        for path in self._folder.glob(f"{workload.name}.*.json"):
+        for path in self.folder.glob(f"{workload.name}.*.json"):
             path.unlink()
 
     def rounds(self, workload: Workload) -> dict[int, Document]:
         """All reports of a workload, by round."""
-        numbers = sorted(int(path.suffixes[0][1:]) for path in self._folder.glob(f"{workload.name}.*.json"))
+        numbers = sorted(int(path.suffixes[0][1:]) for path in self.folder.glob(f"{workload.name}.*.json"))
         found = {number: self.kept(workload, number) for number in numbers}
         return {number: document for number, document in found.items() if document is not None}
 
     def _path(self, workload: Workload, number: int) -> Path:
-        return self._folder / f"{workload.name}.{number}.json"
+        return self.folder / f"{workload.name}.{number}.json"
 
 
 def default_folder(environment: Mapping[str, str] = os.environ) -> Path:
