@@ -34,8 +34,8 @@ from kruntimes_core.cluster.observing.endpoints import Endpoints
 from kruntimes_core.cluster.observing.log import Format, Log
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
 from kruntimes_core.cluster.rights.missing import MissingRights
-from kruntimes_core.cluster.transport.choosing import transport_to
-from kruntimes_core.cluster.transport.protocol import Gate, Transport
+from kruntimes_core.cluster.transport.http import HttpTransport
+from kruntimes_core.cluster.transport.protocol import Gate
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, configuration_from
 from kruntimes_core.framework.loading.catalog import Catalog
@@ -69,7 +69,7 @@ async def _serve(
     term, rights = Term(clock), MissingRights(clock, log)
     async with (
         election(options, connection, clock, log, term, rights) as elector,
-        transport_to(
+        HttpTransport(
             connection,
             user_agent=f"kruntimes-scheduler/{__version__}",
             connections=configuration.requests_in_flight + streams + _SPARE_CONNECTIONS,
@@ -112,7 +112,7 @@ def _means(
     options: SchedulerOptions,
     configuration: Configuration,
     profiles: Profiles,
-    transport: Transport,
+    transport: HttpTransport,
     clock: Clock,
     log: Log,
     elector: Elector | None,

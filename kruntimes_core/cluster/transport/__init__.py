@@ -1,1 +1,1 @@
-"""Requests and answers as plain values, and two ways to send them: straight, and with aiohttp."""
+"""Requests and answers as plain values, and the one file that sends them with aiohttp."""

@@ -1,4 +1,4 @@
-"""HTTP by aiohttp: the only file that sends with it. It is for whatever `direct` is too simple for.
+"""HTTP by aiohttp: the only file that sends with it.
 
 The session is our own, because the official client's costs three times as much for each request
 (`trust_env`), and because the last check before a write has to happen in the step that hands its
@@ -27,7 +27,6 @@ from kruntimes_core.cluster.transport.protocol import (
     StreamRefusedError,
     TransportError,
 )
-from kruntimes_core.cluster.transport.wording import no_connection, no_tls, not_trusted, reason
 
 _CONNECT_SECONDS = 10.0
 _READ_BUFFER = 2**20
@@ -170,13 +169,14 @@ class HttpTransport:
 def _worded(error: Exception, call: Call, body: _Body | None) -> TransportError:
     kind = MaybeSentError if body is None or body.handed_over else NotSentError
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return kind(not_trusted(error.certificate_error), True)
+        return kind(f"its certificate is not trusted: {_distrust(error.certificate_error)}", True)
     if isinstance(error, aiohttp.ClientConnectorSSLError):
-        return kind(no_tls(error.os_error))
+        why = getattr(error.os_error, "reason", None) or error.os_error
+        return kind(f"no TLS with it ({why}): an address with http:// has none")
     if isinstance(error, aiohttp.ClientProxyConnectionError):
-        return kind(f"no connection to its proxy {error.host}:{error.port}: {reason(error.os_error)}")
+        return kind(f"no connection to its proxy {error.host}:{error.port}: {_reason(error.os_error)}")
     if isinstance(error, aiohttp.ClientConnectorError):
-        return kind(no_connection(error.os_error))
+        return kind(f"no connection: {_reason(error.os_error)}")
     if isinstance(error, aiohttp.ClientHttpProxyError):
         return kind(f"its proxy refused with {error.status}: name the server in NO_PROXY, or log in there")
     if isinstance(error, aiohttp.ClientResponseError):
@@ -186,3 +186,17 @@ def _worded(error: Exception, call: Call, body: _Body | None) -> TransportError:
     if isinstance(error, asyncio.TimeoutError):
         return kind(f"no answer within {call.timeout_seconds:g} s")
     return kind(f"the connection broke: {str(error) or type(error).__name__}")
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
+
+
+def _distrust(error: Exception) -> str:
+    """Why a certificate is not trusted, and what to do about it."""
+    why = str(getattr(error, "verify_message", "") or error).rstrip(".")
+    if "expired" in why or "not yet valid" in why:
+        return f"{why}: renew it, or set the clock"
+    if "mismatch" in why:
+        return f"{why}: name the server as its certificate does, or set tls-server-name"
+    return f"{why}: name the right certificate authority"

@@ -12,7 +12,6 @@ import pytest
 from aiohttp import web
 
 from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.transport.direct.transport import DirectTransport
 from kruntimes_core.cluster.transport.http import HttpTransport
 from kruntimes_core.cluster.transport.protocol import (
     Call,
@@ -24,15 +23,7 @@ from kruntimes_core.cluster.transport.protocol import (
     TransportError,
 )
 
-AnyTransport = DirectTransport | HttpTransport
-made: type[AnyTransport] = HttpTransport
 Handler = Callable[[Any], Awaitable[web.StreamResponse]]
-
-
-@pytest.fixture(autouse=True, params=[DirectTransport, HttpTransport], ids=["direct", "http"])
-def either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test is played with both: what sends must not matter."""
-    monkeypatch.setitem(globals(), "made", request.param)
 
 
 class Token:
@@ -61,9 +52,9 @@ async def served(handler: Handler, cancelled: bool = False) -> AsyncIterator[str
 
 
 @asynccontextmanager
-async def connected(server: str, gate: Gate | None = None) -> AsyncIterator[AnyTransport]:
+async def connected(server: str, gate: Gate | None = None) -> AsyncIterator[HttpTransport]:
     connection = Connection(server=server, credentials=Token())
-    async with made(connection, user_agent="test/1", connections=4, gate=gate) as transport:
+    async with HttpTransport(connection, user_agent="test/1", connections=4, gate=gate) as transport:
         yield transport
 
 

@@ -12,22 +12,11 @@ import pytest
 import trustme
 
 from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.transport.choosing import transport_to
-from kruntimes_core.cluster.transport.direct.transport import DirectTransport
 from kruntimes_core.cluster.transport.http import HttpTransport
 from kruntimes_core.cluster.transport.protocol import Call, NotSentError, TransportError
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 LONG_AGO, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2021, 1, 1, tzinfo=UTC)
-
-
-made: Callable[..., DirectTransport | HttpTransport] = transport_to
-
-
-@pytest.fixture(autouse=True, params=[transport_to, HttpTransport], ids=["direct", "http"])
-def either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test is played with both; what has a proxy is never reached directly."""
-    monkeypatch.setitem(globals(), "made", request.param)
 
 
 class Token:
@@ -86,7 +75,7 @@ def why_not(
                 tls=trusted,
                 proxy=here if proxied else None,
             )
-            async with made(connection, user_agent="test/1", connections=1) as transport:
+            async with HttpTransport(connection, user_agent="test/1", connections=1) as transport:
                 await transport.request(Call(method="GET", path="/version", timeout_seconds=20))
 
     with pytest.raises(TransportError) as raised:
@@ -142,7 +131,7 @@ def test_a_proxy_that_is_not_there_is_named() -> None:
     )
 
     async def main() -> None:
-        async with made(connection, user_agent="test/1", connections=1) as transport:
+        async with HttpTransport(connection, user_agent="test/1", connections=1) as transport:
             await transport.request(Call(method="GET", path="/version", timeout_seconds=20))
 
     with pytest.raises(TransportError, match=f"no connection to its proxy 127.0.0.1:{port}: "):
