@@ -70,8 +70,9 @@ class Engine:
     @property
     def wake_at(self) -> int | None:
         """When `tick` is due, in ticks of the monotonic clock."""
-        due = [at for at in (self._core.timers.next, self._core.state.pods.next_expiry) if at is not None]
-        return min(due, default=None)
+        core = self._core
+        moments = (core.timers.next, core.state.pods.next_expiry, core.outbox.next_release)
+        return min((at for at in moments if at is not None), default=None)
 
     def find(self, namespace: str, name: str) -> RunEntry | None:
         """The Run that bears the name, with its last decision."""
@@ -140,6 +141,7 @@ class Engine:
         core = self._begin(now)
         core.waiting.source = WakeSource.TIMER
         core.state.pods.expire(now)
+        core.outbox.release(now.ticks)
         for action in core.timers.due(now.ticks):
             action()
 

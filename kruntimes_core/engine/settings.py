@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from kruntimes_core.engine.instant import SECOND, ticks
 from kruntimes_core.framework.configuration import Configuration
 
+_TEXT_DELAY = SECOND
+"""Nobody reads faster, and a Run that waits for less needs no explanation."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -17,6 +20,9 @@ class Settings:
     backoff_initial: int = SECOND
     backoff_max: int = 60 * SECOND
     sweep_interval: int = 30 * SECOND
+    text_delay: int = 0
+    """How long a waiting text is held back: whoever is placed meanwhile never gets one, and the API server
+    is spared a write where it has most to do."""
 
     @classmethod
     def of(cls, configuration: Configuration) -> Settings:
@@ -26,6 +32,7 @@ class Settings:
             backoff_initial=ticks(configuration.backoff.initial_seconds),
             backoff_max=ticks(configuration.backoff.max_seconds),
             sweep_interval=ticks(configuration.sweep_interval_seconds),
+            text_delay=_TEXT_DELAY,
         )
 
     def backoff(self, failures: int) -> int:

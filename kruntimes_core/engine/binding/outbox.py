@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from kruntimes_core.engine.binding.requests import Pending, WriteKind
+from kruntimes_core.engine.binding.requests import Pending, PendingText, WriteKind
 from kruntimes_core.engine.runs import RunEntry
 
 
@@ -20,6 +20,8 @@ class Outbox:
         self._writes: dict[WriteKind, deque[tuple[RunEntry, Pending]]] = {
             kind: deque() for kind in (WriteKind.BIND, WriteKind.TERMINAL, WriteKind.WITHDRAW, WriteKind.TEXT)
         }
+        self._held: deque[tuple[int, RunEntry]] = deque()
+        """Runs whose texts are held back, and until when."""
 
     def put(self, entry: RunEntry, pending: Pending) -> None:
         """Let a write wait for its turn, in the place of any other of this Run."""
@@ -27,11 +29,40 @@ class Outbox:
         if entry.sent is None:
             self._writes[pending.kind].append((entry, pending))
 
+    def hold(self, entry: RunEntry, text: str, until: int) -> None:
+        """Let a text wait for its time (in ticks), and then for its turn; until then it may be replaced.
+
+        One that replaces a held one gets its time: a text that keeps changing is said at last.
+        """
+        former = entry.pending
+        if isinstance(former, PendingText) and not former.held_until:
+            self.put(entry, PendingText(text))
+        elif isinstance(former, PendingText):
+            entry.pending = PendingText(text, former.held_until)
+        else:
+            entry.pending = PendingText(text, until)
+            self._held.append((until, entry))
+
+    def release(self, now: int) -> None:
+        """Let the texts have their turn whose time has come. now: in ticks."""
+        while self._held and self._held[0][0] <= now:
+            until, entry = self._held.popleft()
+            if _is_held(entry, until) and isinstance(entry.pending, PendingText):
+                self.put(entry, PendingText(entry.pending.message))
+
+    @property
+    def next_release(self) -> int | None:
+        """When `release` is due, in ticks."""
+        while self._held and not _is_held(self._held[0][1], self._held[0][0]):
+            self._held.popleft()
+        return self._held[0][0] if self._held else None
+
     def sent(self, entry: RunEntry) -> None:
         """The write under way was answered: the next one of this Run may go."""
         entry.sent = None
-        if entry.pending is not None:
-            self.put(entry, entry.pending)
+        pending = entry.pending
+        if pending is not None and not (isinstance(pending, PendingText) and pending.held_until):
+            self.put(entry, pending)
 
     def read(self, entry: RunEntry) -> None:
         """Let a consistent read wait for its turn; one is enough, if it is still to begin."""
@@ -65,3 +96,8 @@ class Outbox:
                 if entry.pending is pending and entry.sent is None:
                     return entry, pending
         return None
+
+
+def _is_held(entry: RunEntry, until: int) -> bool:
+    """Whether a Run's text is still to be sent, at that time and not at a later one."""
+    return isinstance(entry.pending, PendingText) and entry.pending.held_until == until

@@ -48,6 +48,8 @@ class PendingText:
     """Say why a Run waits."""
 
     message: str
+    held_until: int = 0
+    """Not sent before, in ticks."""
 
     kind = WriteKind.TEXT
 

@@ -182,7 +182,15 @@ class Verdicts:
         if entry.sent is None and waiting_patch(entry.observation, text) is None:
             entry.pending = None
         elif not isinstance(entry.pending, PendingText) or entry.pending.message != text:
-            self._core.outbox.put(entry, PendingText(text))
+            self._say_soon(entry, text)
+
+    def _say_soon(self, entry: RunEntry, text: str) -> None:
+        core = self._core
+        delay = core.settings.text_delay
+        if delay:
+            core.outbox.hold(entry, text, core.now.ticks + delay)
+        else:
+            core.outbox.put(entry, PendingText(text))
 
     def _note(self, work: RunWork, **what: Any) -> None:
         decision = Decision(

@@ -8,7 +8,8 @@ import pytest
 from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.transport.protocol import Call
-from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.engine.settings import Settings
+from kruntimes_core.framework.configuration import Configuration, Profiles
 
 RESOURCES = ("runs", "pods", "persistentworkspaces")
 # A bind with names and UIDs of a real cluster (36 characters) has 100 more than with those of these tests.
@@ -101,6 +102,25 @@ def test_a_run_that_waits_is_told_so_in_one_small_patch(profiles: Profiles) -> N
         assert meter.calls() == []
 
     play(profiles, scene)
+
+
+def test_a_crowd_that_is_placed_within_a_moment_costs_a_patch_for_each_run(profiles: Profiles) -> None:
+    """A text for a Run that waits for half a second is a write too many where writes are short."""
+
+    async def scene(site: Site) -> None:
+        site.pod("py-0", runs=10)
+        meter = await started(site)
+        for number in range(50):
+            site.run(f"r{number}")
+        for _ in range(5):
+            await site.passes(0.15)
+            placed = [n for n in range(50) if site.status(f"r{n}")["phase"] == "Scheduled"]
+            for number in placed:
+                site.end(f"r{number}")
+        await site.passes(60)
+        assert meter.verbs() == {("patch", "runs"): 50}
+
+    play(profiles, scene, settings=Settings.of(Configuration()))
 
 
 def test_heartbeats_cost_no_request(profiles: Profiles) -> None:
