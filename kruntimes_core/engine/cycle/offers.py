@@ -95,7 +95,7 @@ class Offers:
         """The class that is next in the queue, if it is open, of the same Runtime and profile."""
         waiting = self._core.queue.next()
         if isinstance(waiting, WaitingClass) and waiting.key[:3] == like.key[:3] and self.open_to(waiting):
-            self._core.queue.pop()
+            self._core.queue.advance()
             return waiting
         return None
 
@@ -106,7 +106,7 @@ class Offers:
             return None
         if not self._core.eligible(entry):  # what is due for it is not due before the offers were made
             return None
-        self._core.queue.pop()
+        self._core.queue.advance()
         entry.turned_down = NONE_TURNED_DOWN
         return self._commit.plan(entry, None)
 

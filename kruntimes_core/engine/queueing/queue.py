@@ -42,8 +42,12 @@ class Queue:
         """The Run or class that is next; None when nothing can be tried."""
         target = self.next()
         if target is not None:
-            heapq.heappop(self._heap)
+            self.advance()
         return target
+
+    def advance(self) -> None:
+        """Take out what `next` has just given."""
+        heapq.heappop(self._heap)
 
     def next(self) -> RunEntry | WaitingClass | None:
         """What `pop` would give."""

@@ -21,13 +21,15 @@ class Verdicts(Column):
     So a hundred thousand waiting Runs with thousands of different requests each keep their answers.
     """
 
-    __slots__ = ("_rejected", "passed", "timed", "version")
+    __slots__ = ("_last", "_rejected", "passed", "timed", "version")
 
     def __init__(self) -> None:
         super().__init__()
         self.passed = 0
         """The set of the Pods that it lets pass."""
         self._rejected: dict[Kind, int] = {}
+        self._last: Reject | None = None
+        """What was learned last: Pods that lack the same are rejected with one object."""
         self.timed: dict[int, datetime] = {}
         """When a rejection may turn by itself, by position."""
         self.version = 0
@@ -41,11 +43,14 @@ class Verdicts(Column):
 
     def knows(self, position: int, answer: Reject | None) -> bool:
         """See `Column`."""
-        return answer is None and self.passed >> position & 1 == 1
+        if answer is not None and (answer is not self._last or self.timed):
+            return False  # only what was checked is known, and times are not looked at here
+        return self._stand(1 << position, answer)
 
     def learn(self, positions: Sequence[int], asked: int, answers: list[Reject | None]) -> None:
         """See `Column`."""
         alike = _alike(positions, asked, answers)
+        self._last = answers[-1]
         if len(alike) > 1 or not self._stand(*alike[0]):
             self._take_out(asked)
             for mask, answer in alike:

@@ -1,0 +1,66 @@
+"""The sets of a filter's answers say what one answer for each Pod would say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kruntimes_core import Reject
+from kruntimes_core.framework.runner.bits import mask_of
+from kruntimes_core.framework.runner.verdicts import Verdicts
+from kruntimes_core.testing.builders import NOW
+
+SIZE = 12
+ANSWERS = (
+    None,
+    Reject("Full", "1 in use"),
+    Reject("Full", "2 in use"),
+    Reject("Other"),
+    Reject("Full", elsewhere=True),
+    Reject("Full", again_at=NOW),
+    Reject("Full", again_at=NOW + timedelta(seconds=1)),
+)
+# Many Pods and mostly one answer, or one Pod: as filters are asked.
+usual = st.sampled_from(ANSWERS)
+rounds = st.lists(
+    st.tuples(
+        st.lists(st.integers(0, SIZE - 1), unique=True, min_size=1, max_size=SIZE),
+        usual,
+        st.dictionaries(st.integers(0, SIZE - 1), usual, max_size=3),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+def learned(column: Verdicts, positions: list[int], answers: list[Reject | None]) -> None:
+    """As a column is brought up."""
+    if len(positions) == 1 and column.knows(positions[0], answers[0]):
+        return
+    column.learn(positions, mask_of(positions), list(answers))
+
+
+@given(rounds)
+def test_sets_follow_the_answers(rounds: list[tuple[list[int], Reject | None, dict[int, Reject]]]) -> None:
+    column, naive = Verdicts(), dict[int, Reject | None]()
+    for positions, answer, others in rounds:
+        answers = [others.get(position, answer) for position in positions]
+        before, version = dict(naive), column.version
+        learned(column, positions, answers)
+        naive.update(zip(positions, answers, strict=True))
+        rejected = {position: reject for position, reject in naive.items() if reject is not None}
+        assert column.passed == mask_of([position for position in naive if position not in rejected])
+        assert dict(column.rejected(mask_of(range(SIZE)))) == Counter(
+            (reject.reason, reject.elsewhere) for reject in rejected.values()
+        )
+        assert column.timed == {at: r.again_at for at, r in rejected.items() if r.again_at is not None}
+        if column.version == version:
+            assert kinds(before) == kinds(naive)
+
+
+def kinds(answers: dict[int, Reject | None]) -> dict[int, tuple[str, bool] | None]:
+    """What a refusal is given from."""
+    return {at: (answer.reason, answer.elsewhere) if answer else None for at, answer in answers.items()}
