@@ -74,11 +74,13 @@ class WorkerPlanner:
         """Unreserves for a plugin that is stuck: it gets each exactly once, when it can."""
         self._owed: deque[tuple[UnreserveWork, Done]] = deque()
         """The same, when it can."""
+        self._paying = False
+        """Whether a turn of the loop is on its way that asks the next of these."""
 
     @property
     def free(self) -> bool:
         """Whether it takes work now."""
-        return self._call is None
+        return self._call is None and not self._owed
 
     @property
     def stuck(self) -> Mapping[str, int]:
@@ -154,7 +156,7 @@ class WorkerPlanner:
             call.worker.retire()
             self._worker = None
         call.done(result)
-        self._pay()
+        self._pay_next()
 
     # From the worker
 
@@ -187,9 +189,16 @@ class WorkerPlanner:
         for work, done in late:
             waiting = self._deferred if work.due.plugin.name in stuck else self._owed
             waiting.append((work, done))
-        self._pay()
+        self._pay_next()
+
+    def _pay_next(self) -> None:
+        """Ask the next unreserve that had to wait, in a turn of its own: there may be thousands."""
+        if self._owed and not self._paying:
+            self._paying = True
+            asyncio.get_running_loop().call_soon(self._pay)
 
     def _pay(self) -> None:
-        """Ask the next unreserve that had to wait, if nothing else is under way."""
-        if self._owed and self.free:
+        self._paying = False
+        if self._owed and self._call is None:
             self.submit(*self._owed.popleft())
+            self._pay_next()

@@ -287,6 +287,36 @@ def test_a_stuck_plugin_gets_its_unreserve_when_it_can() -> None:
     planning(scene)
 
 
+def test_unreserves_that_a_stuck_plugin_is_owed_are_asked_in_turns_of_their_own() -> None:
+    """There may be thousands: they neither pile up on the stack nor keep the loop from its other work."""
+    release = threading.Event()
+    owed = sys.getrecursionlimit()
+
+    def hanging(pod: Any) -> None:
+        release.wait(30)
+
+    async def scene(planner: WorkerPlanner) -> None:
+        plugin = fake_plugin("Hanger", filter=hanging)
+        assumption = reserve_of(
+            fake_plugin("Hanger", reserve=passing, unreserve=lambda bound: None)
+        ).assumption
+        assert isinstance(await executed(planner, work_of(plugin)), Broken)
+        done: list[int] = []
+        turns = 0
+        for _ in range(owed):
+            due = UnreserveWork(due=Unreserve(assumption.profile.plugins[0], assumption, bound=True))
+            planner.submit(due, lambda result: done.append(turns))
+        release.set()
+        await returned(planner)
+        while not planner.free:
+            turns += 1
+            await asyncio.sleep(0)
+        assert len(done) == owed
+        assert len(set(done)) > owed // 2
+
+    planning(scene, moment_seconds=0.2)
+
+
 def test_a_hanging_reserve_is_owed_an_unreserve() -> None:
     release = threading.Event()
 
