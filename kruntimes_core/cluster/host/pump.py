@@ -72,6 +72,7 @@ class Pump:
         while True:
             now = self._clock.now()
             if self._tick(now) or self._plan(now) or self._aside():
+                await asyncio.sleep(0)  # whoever stops the host also renews the Lease, and has a limit
                 continue
             if self._planner.free:
                 return

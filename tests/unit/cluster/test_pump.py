@@ -1,0 +1,48 @@
+"""The pump gives way to the rest of the loop, also when nothing that it does has to be waited for."""
+
+from __future__ import annotations
+
+import asyncio
+
+from memoryapi.site import Site, play
+
+from kruntimes_core.cluster.host.pump import Pump
+from kruntimes_core.framework.configuration import Profiles
+
+PIECES = 20
+
+
+def test_others_have_their_turns_while_the_last_work_is_finished(profiles: Profiles) -> None:
+    """A limit on how long stopping takes, and the Lease, which goes on till then, are kept by the loop."""
+    turns = 0
+    done: list[int] = []
+
+    def aside() -> bool:
+        if len(done) == PIECES:
+            return False
+        done.append(turns)
+        return True
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def scene(site: Site) -> None:
+        beside = asyncio.create_task(others())
+        base = site.host.parts.base
+        pump = Pump(
+            engine=base.engine,
+            planner=base.means.planner,
+            writer=site.host.writer,
+            clock=site.clock,
+            metrics=base.metrics,
+            stirred=base.stirred,
+            aside=aside,
+        )
+        await pump.finish_work()
+        beside.cancel()
+
+    play(profiles, scene)
+    assert len(set(done)) == PIECES
