@@ -6,8 +6,6 @@ A driver loops over five calls: `handle` what was observed, `take` work and `fin
 
 from __future__ import annotations
 
-from collections import Counter
-
 from kruntimes_core.engine import events
 from kruntimes_core.engine.binding.binder import Binder
 from kruntimes_core.engine.binding.requests import Read, ReadAnswer, Request, Write, WriteAnswer
@@ -18,87 +16,26 @@ from kruntimes_core.engine.cycle.work import Result, Work
 from kruntimes_core.engine.instant import Now
 from kruntimes_core.engine.intake import Intake
 from kruntimes_core.engine.queueing.order import by_arrival
-from kruntimes_core.engine.record.journal import Journal
-from kruntimes_core.engine.runs import RunEntry, Stage
+from kruntimes_core.engine.runs import Stage
 from kruntimes_core.engine.settings import Settings
-from kruntimes_core.engine.state import State
-from kruntimes_core.engine.state.claims import RunKey
-from kruntimes_core.engine.tally import Tally, WakeSource
+from kruntimes_core.engine.tally import WakeSource
+from kruntimes_core.engine.view import View
+from kruntimes_core.engine.ways import Ways
 from kruntimes_core.framework.configuration import Profiles
 
 
-class Engine:
+class Engine(View):
     """Places Pending Runs on Runtime Pods. Entered by one thread at a time; every call says when."""
 
     def __init__(self, profiles: Profiles, settings: Settings, now: Now) -> None:
-        self._core = Core(profiles, settings, now)
-        self._intake = Intake(self._core)
-        self._sender = Sender(self._core, self._intake)
-        self._binder = Binder(self._core, self._intake, self._sender)
+        super().__init__(Core(profiles, settings, now))
+        self._ways = Ways(self._core)
+        self._intake = Intake(self._core, self._ways)
+        self._sender = Sender(self._core, self._ways)
+        self._binder = Binder(self._core, self._intake, self._ways, self._sender)
         self._cycle = Cycle(self._core)
-        self._listed: set[type] = set()
         self._wants_to_lead = False
         self._arm_sweep()
-
-    # What a driver may look at
-
-    @property
-    def state(self) -> State:
-        """What is known of the cluster."""
-        return self._core.state
-
-    @property
-    def journal(self) -> Journal:
-        """The latest decisions."""
-        return self._core.journal
-
-    @property
-    def tally(self) -> Tally:
-        """What was counted."""
-        return self._core.tally
-
-    @property
-    def synced(self) -> bool:
-        """Whether Runs, Pods and workspaces are all known: nothing is decided before."""
-        return len(self._listed) == 3
-
-    @property
-    def deciding(self) -> bool:
-        """Whether it places Runs now: it leads, and everything is listed."""
-        return self._core.leading
-
-    @property
-    def wake_at(self) -> int | None:
-        """When `tick` is due, in ticks of the monotonic clock."""
-        core = self._core
-        moments = (core.timers.next, core.state.pods.next_expiry, core.outbox.next_release)
-        return min((at for at in moments if at is not None), default=None)
-
-    def find(self, namespace: str, name: str) -> RunEntry | None:
-        """The Run that bears the name, with its last decision."""
-        return self._core.runs.named(namespace, name)
-
-    def knows(self, key: RunKey) -> bool:
-        """Whether there is a Run of that namespace and UID."""
-        return self._core.runs.get(key) is not None
-
-    def assumed(self, namespace: str, pod_uid: str) -> Counter[str]:
-        """How much of a Pod's usage, by resource, is tentative: no Run says yet that it is there."""
-        return self._core.reservations.assumed(namespace, pod_uid)
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """How many rows the tables have that must shrink again when Runs are gone."""
-        core = self._core
-        return {
-            "runs": len(core.runs),
-            "queue": len(core.queue),
-            "keys": len(core.to_key),
-            "timers": len(core.timers),
-            "claims": len(core.state.claims),
-            "waiting": len(core.waiting),
-            "classes": len(core.waiting.classes()),
-        }
 
     # Events
 
@@ -189,7 +126,7 @@ class Engine:
         for entry in core.runs:
             # A text may be under way meanwhile; a bind or an ending that is gets its answer first.
             if entry.stage is Stage.BINDING and entry.assumption and not entry.assumption.guard:
-                self._intake.drop_bind(entry)
+                self._ways.drop_bind(entry)
             elif entry.stage is Stage.WORKING or (entry.stage is Stage.ENDING and entry.sent is None):
                 entry.pending = None
                 core.enqueue(entry, None)

@@ -26,6 +26,7 @@ from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.intake import Intake
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.tally import Conflict, Result, WakeSource
+from kruntimes_core.engine.ways import Ways
 from kruntimes_core.model.run import Phase, RunObservation
 from kruntimes_core.model.transitions import waiting_patch
 
@@ -35,9 +36,10 @@ _CONFLICT, _NOT_FOUND = 409, 404
 class Binder:
     """Bind and the other status writes, after they were sent."""
 
-    def __init__(self, core: Core, intake: Intake, sender: Sender) -> None:
+    def __init__(self, core: Core, intake: Intake, ways: Ways, sender: Sender) -> None:
         self._core = core
         self._intake = intake
+        self._ways = ways
         self._sender = sender
 
     # Answers to writes
@@ -51,7 +53,7 @@ class Binder:
         if isinstance(answer, Applied):
             self._applied(entry, write, answer)
         elif isinstance(answer, Refused) and answer.status == _NOT_FOUND:
-            self._intake.forget(entry)
+            self._ways.forget(entry)
         elif isinstance(write.pending, PendingBind):
             self._bind_failed(entry, write, write.pending.assumption, answer)
         elif isinstance(write.pending, PendingTerminal):
@@ -65,7 +67,7 @@ class Binder:
             self._bound(entry, pending.assumption, answer)
             return
         phase = pending.phase if isinstance(pending, PendingTerminal) else Phase.PENDING
-        self._intake.written(entry, write.guard, answer.version, phase, pending.message)
+        self._ways.written(entry, write.guard, answer.version, phase, pending.message)
         if isinstance(pending, PendingWithdrawal):
             self._release(entry, pending.assumption)
 
@@ -77,7 +79,7 @@ class Binder:
         self._core.tally.syncs[Result.SCHEDULED] += 1
         assumption.bound_version = answer.version
         assumption.doubtful = False
-        self._intake.bound(entry, answer.version)
+        self._ways.bound(entry, answer.version)
 
     def _bind_failed(
         self, entry: RunEntry, write: Write, assumption: Assumption, answer: Refused | InDoubt
@@ -143,11 +145,11 @@ class Binder:
             return
         tells = self._core.outbox.was_read(entry)
         if isinstance(answer, NotFound):
-            self._intake.forget(entry)
+            self._ways.forget(entry)
         elif isinstance(answer, InDoubt):
             self._read_at(entry, self._core.after_failure(entry, answer.retry_after))
         elif answer.observation.run.uid != entry.run.uid:
-            self._intake.forget(entry)
+            self._ways.forget(entry)
             self._intake.observed(answer.observation, sure=True)
         else:
             self._intake.observed(answer.observation, sure=tells)

@@ -15,8 +15,8 @@ from kruntimes_core.engine.binding.requests import (
     Write,
 )
 from kruntimes_core.engine.core import Core
-from kruntimes_core.engine.intake import Intake
 from kruntimes_core.engine.runs import RunEntry
+from kruntimes_core.engine.ways import Ways
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.model.transitions import bind_patch, terminal_patch, waiting_patch
 
@@ -27,9 +27,9 @@ WITHDRAWAL_TEXT = "waiting for an earlier assignment to be withdrawn"
 class Sender:
     """Hands out requests, checked in the step in which they are handed out."""
 
-    def __init__(self, core: Core, intake: Intake) -> None:
+    def __init__(self, core: Core, ways: Ways) -> None:
         self._core = core
-        self._intake = intake
+        self._ways = ways
 
     def next_request(self) -> Request | None:
         """The next read or write to hand to the transport; reads first, they end doubts."""
@@ -93,7 +93,7 @@ class Sender:
         elif assumption.doubtful:
             self.withdraw(entry, assumption)
         else:
-            self._intake.drop_bind(entry)
+            self._ways.drop_bind(entry)
 
     def withdraw(self, entry: RunEntry, assumption: Assumption) -> None:
         """Move the version on by a changed text: a patch that changes nothing would not move it."""

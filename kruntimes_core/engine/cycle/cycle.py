@@ -12,6 +12,9 @@ from collections import deque
 from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.cycle.commit import Commit
 from kruntimes_core.engine.cycle.offers import Offers
+from kruntimes_core.engine.cycle.reserving import Reserving
+from kruntimes_core.engine.cycle.steps import Steps
+from kruntimes_core.engine.cycle.verdicts import Verdicts
 from kruntimes_core.engine.cycle.work import (
     KeyWork,
     OfferWork,
@@ -38,8 +41,11 @@ class Cycle:
 
     def __init__(self, core: Core) -> None:
         self._core = core
-        self._commit = Commit(core)
-        self._offers = Offers(core, self._commit)
+        self._verdicts = Verdicts(core)
+        self._steps = Steps(core, self._verdicts)
+        self._reserving = Reserving(core, self._steps, self._verdicts)
+        self._commit = Commit(core, self._steps, self._reserving, self._verdicts)
+        self._offers = Offers(core, self._steps, self._commit, self._verdicts)
         self._sweeping: deque[WaitingClass] = deque()
         self._taken = 0
         self._last_key: object = None
@@ -54,7 +60,7 @@ class Cycle:
         if not core.leading:
             return None
         self._taken += 1
-        return self._commit.next_step() or self._take_key() or self._take_run()
+        return self._steps.next() or self._take_key() or self._take_run()
 
     def sweep(self) -> None:
         """Let every class be looked at once, between other work: a lost wakeup ends here."""
@@ -74,7 +80,7 @@ class Cycle:
                     profile=core.profile(entry.run),
                     plugin=plugin,
                     now=core.now.wall,
-                    last=self._commit.greatest_key,
+                    last=self._reserving.greatest_key,
                     sample=self._last_key,
                 )
         return None
@@ -121,14 +127,14 @@ class Cycle:
             entry.leave()
             self._note(entry, Outcome.IGNORED, "BeingDeleted", seen.message)
         elif seen.cancel_requested:
-            self._commit.verdicts.end(entry, Phase.CANCELLED, "Cancelled", CANCELLED_MESSAGE)
+            self._verdicts.end(entry, Phase.CANCELLED, "Cancelled", CANCELLED_MESSAGE)
         elif core.retry_due(entry) > core.now.ticks:
             core.delay(entry, entry.delay_until)
             self._note(entry, Outcome.BACKOFF, "RetryDelay", seen.message, entry.delay_until)
         elif seen.invalid is not None:
-            self._commit.verdicts.end(entry, Phase.FAILED, seen.invalid.reason, seen.invalid.message)
+            self._verdicts.end(entry, Phase.FAILED, seen.invalid.reason, seen.invalid.message)
         else:
-            return self._commit.plan(entry, waiting)
+            return self._steps.plan(entry, waiting)
         return None
 
     def _note(
@@ -145,13 +151,13 @@ class Cycle:
         """Take back what came of a piece of work."""
         if isinstance(work, UnreserveWork):
             if isinstance(result, Broken):
-                self._commit.verdicts.count_error(result.error)
+                self._verdicts.count_error(result.error)
         elif isinstance(work, OfferWork):
             self._offers.finish(work, result)
         elif isinstance(work, ReserveWork):
-            self._commit.reserved(work, result)
+            self._reserving.reserved(work, result)
         elif work.entry.token != work.token:
-            self._commit.settled(work)
+            self._steps.settled(work)
         elif isinstance(work, KeyWork):
             self._keyed(work, result)
         elif isinstance(work, PlanWork):
@@ -161,7 +167,7 @@ class Cycle:
 
     def _keyed(self, work: KeyWork, result: Result) -> None:
         if isinstance(result, Broken):
-            self._commit.broken(work, result.error)
+            self._steps.broken(work, result.error)
             return
         entry, run = work.entry, work.run
         entry.leave()
@@ -174,4 +180,4 @@ class Cycle:
 
     def forget_keys(self) -> None:
         """Another plugin orders the queue from now on; its keys say nothing about the former's."""
-        self._last_key = self._commit.greatest_key = None
+        self._last_key = self._reserving.greatest_key = None

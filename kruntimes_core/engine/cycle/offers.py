@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.cycle.commit import Commit
+from kruntimes_core.engine.cycle.steps import Steps
+from kruntimes_core.engine.cycle.verdicts import Verdicts
 from kruntimes_core.engine.cycle.work import Offer, OfferWork, PlanWork, Result
 from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN
@@ -25,9 +27,11 @@ _AT_ONCE = 64
 class Offers:
     """Takes classes from the queue, and takes back what came of their offers."""
 
-    def __init__(self, core: Core, commit: Commit) -> None:
+    def __init__(self, core: Core, steps: Steps, commit: Commit, verdicts: Verdicts) -> None:
         self._core = core
+        self._steps = steps
         self._commit = commit
+        self._verdicts = verdicts
 
     def open_to(self, waiting: WaitingClass) -> bool:
         """Whether a class may be offered its Pods so; else its first Run gets a cycle at once."""
@@ -88,7 +92,7 @@ class Offers:
             return [broken]
         for offer in work.offers:
             offer.waiting.alone = True
-        self._commit.verdicts.count_error(broken.error)
+        self._verdicts.count_error(broken.error)
         return []
 
     def _next(self, like: WaitingClass) -> WaitingClass | None:
@@ -108,7 +112,7 @@ class Offers:
             return None
         self._core.queue.advance()
         entry.turned_down = NONE_TURNED_DOWN
-        return self._commit.plan(entry, None)
+        return self._steps.plan(entry, None)
 
     def _begin(self, waiting: WaitingClass) -> Offer:
         entry = waiting.first()
@@ -124,10 +128,10 @@ class Offers:
         elif isinstance(outcome, Unschedulable) and outcome.prepared.class_key == waiting.key[3]:
             if self._commit.holds(offer.run, outcome.prepared, work.snapshot):
                 self._core.tally.rejected(outcome.rejections)
-                self._commit.verdicts.stay(work, offer, outcome)
+                self._verdicts.stay(work, offer, outcome)
             self._core.waiting.done(waiting)
         else:
-            self._came_back(self._commit.begun(work, offer), outcome, alone=offer is work.offers[0])
+            self._came_back(self._steps.begun(work, offer), outcome, alone=offer is work.offers[0])
 
     def _came_back(self, plan: PlanWork, outcome: PlanOutcome, alone: bool) -> None:
         """What came of one plan of a round. alone: none was made before it.
@@ -135,6 +139,6 @@ class Offers:
         One that was interrupted is made again by itself: those before it may have used up its time.
         """
         if isinstance(outcome, Broken) and outcome.error.overtime and not alone:
-            self._commit.again(plan)
+            self._steps.again(plan)
         else:
             self._commit.planned(plan, outcome)
