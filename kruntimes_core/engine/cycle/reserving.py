@@ -48,7 +48,7 @@ class Reserving:
             return
         entry.leave()
         entry.stage = Stage.BINDING
-        if work.profile.implementing("reserve") and entry.assumption is not None:
+        if core.needs(work.profile).reserves and entry.assumption is not None:
             self._steps.reserve(work, entry.assumption)
         else:
             self._bind(work)

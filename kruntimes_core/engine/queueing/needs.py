@@ -17,6 +17,8 @@ class Needs:
     """A prefilter names `snapshot` or is stateful: its state may differ after any change."""
     snapshot_counts: bool
     """A prefilter or filter names `snapshot`: asked again before reserving if anything changed."""
+    reserves: bool
+    """A plugin implements `reserve`: it is asked between the reservation and the bind."""
 
 
 def needs_of(profile: Profile) -> Needs:
@@ -30,4 +32,5 @@ def needs_of(profile: Profile) -> Needs:
         every_change=any(stateful or "snapshot" in n or "run" in n for stateful, n in pods),
         prepare_again=any(stateful or "snapshot" in n for stateful, n in names["prefilter"]),
         snapshot_counts=any("snapshot" in n for _, n in [*names["prefilter"], *names["filter"]]),
+        reserves=bool(names["reserve"]),
     )

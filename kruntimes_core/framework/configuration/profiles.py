@@ -36,23 +36,22 @@ class Profiles:
     """The profiles of a host; the first is the default one, for every Runtime that no other names."""
 
     all: tuple[Profile, ...]
+    queue_plugin: ActivePlugin | None = field(init=False, repr=False, compare=False)
+    """The plugin that orders the host's one queue, or None for the order of arrival.
+
+    One instance for all Runs, that of the first profile with it: its keys must be comparable.
+    """
     _by_runtime: Mapping[str, Profile] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         owned = {runtime: profile for profile in self.all for runtime in profile.runtimes or ()}
+        ordering = [plugin for profile in self.all for plugin in profile.implementing("queue_key")]
+        object.__setattr__(self, "queue_plugin", ordering[0] if ordering else None)
         object.__setattr__(self, "_by_runtime", owned)
 
     def of(self, runtime: str) -> Profile:
         """The profile that places the Runs of `runtime`."""
         return self._by_runtime.get(runtime, self.all[0])
-
-    @property
-    def queue_plugin(self) -> ActivePlugin | None:
-        """The plugin that orders the host's one queue, or None for the order of arrival.
-
-        One instance for all Runs, that of the first profile with it: its keys must be comparable.
-        """
-        return next((one for profile in self.all for one in profile.implementing("queue_key")), None)
 
 
 def build_profiles(configuration: Configuration, catalog: Catalog) -> Profiles:
