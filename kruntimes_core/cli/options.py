@@ -11,8 +11,24 @@ CONFIG = click.option(
 )
 
 
+MOST = 1_000_000
+"""Of anything that is counted: more would be planned for, or fill the memory, before anybody is told."""
+
+
+class Count(click.IntRange):
+    """A whole number of things, with a bound above. Click calls `x` no "valid integer range"."""
+
+    name = "integer"
+
+    def __init__(self, least: int, most: int | None = MOST) -> None:
+        """With `most` None, whoever takes the number bounds it."""
+        super().__init__(least, most)
+
+
 class FiniteRange(click.FloatRange):
     """A number in a range. `nan` is in every range of click's, and `inf` in each that is open upwards."""
+
+    name = "number"
 
     def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number; or a usage error."""

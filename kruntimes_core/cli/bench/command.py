@@ -9,11 +9,14 @@ from kruntimes_core.cli.bench.options import BenchOptions
 from kruntimes_core.cli.bench.values import StayType
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.lazy import LazyGroup
-from kruntimes_core.cli.options import FiniteRange
+from kruntimes_core.cli.options import Count, FiniteRange
 
-_COUNT = click.IntRange(min=0)
-_AT_LEAST_ONE = click.IntRange(min=1)
+_COUNT = Count(0)
+_AT_LEAST_ONE = Count(1)
 _SECONDS = FiniteRange(min=0, min_open=True)
+# Each window is a line, and a second of a bench would be a thousand million lines of a nanosecond.
+_WINDOW = FiniteRange(min=0.1)
+_PROCESS = Count(1, 2**31 - 1)
 
 
 @click.group(
@@ -27,7 +30,7 @@ _SECONDS = FiniteRange(min=0, min_open=True)
     help="drain: the Runs wait when the scheduler starts. burst: they come at once. open: they arrive at"
     " random moments of a rate (Poisson), placed or not.",
 )
-@click.option("--runs", type=_AT_LEAST_ONE, metavar="N", help="drain, burst: how many. Default: 1000.")
+@click.option("--runs", type=Count(1, None), metavar="N", help="drain, burst: how many. Default: 1000.")
 @click.option("--rate", type=_SECONDS, metavar="N", help="open: Runs a second. Default: 40.")
 @click.option("--seconds", type=_SECONDS, metavar="N", help="open: for how long. Default: 30.")
 @click.option(
@@ -80,9 +83,7 @@ _SECONDS = FiniteRange(min=0, min_open=True)
     " scheduler, for the bench's namespaces alone.",
 )
 @click.option("--no-scheduler", is_flag=True, help="Start none: one runs already.")
-@click.option(
-    "--scheduler-pid", type=_AT_LEAST_ONE, metavar="PID", help="Start none, and measure this process."
-)
+@click.option("--scheduler-pid", type=_PROCESS, metavar="PID", help="Start none, and measure this process.")
 @click.option("--config", metavar="FILE", help="The configuration of the scheduler of kruntimes.")
 @click.option(
     "--repeat",
@@ -102,7 +103,7 @@ _SECONDS = FiniteRange(min=0, min_open=True)
 )
 @click.option(
     "--in-flight",
-    type=click.IntRange(1, 128),
+    type=Count(1, 128),
     metavar="N",
     default=32,
     show_default=True,
@@ -118,7 +119,7 @@ _SECONDS = FiniteRange(min=0, min_open=True)
 )
 @click.option(
     "--window",
-    type=_SECONDS,
+    type=_WINDOW,
     metavar="SECONDS",
     default=10.0,
     show_default=True,

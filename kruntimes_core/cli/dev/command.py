@@ -7,7 +7,7 @@ import click
 from kruntimes_core.cli.dev.options import DevOptions
 from kruntimes_core.cli.dev.values import DEFAULT_CAPACITY, CapacityType, DurationType, RuntimeName
 from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.options import CONFIG, FiniteRange
+from kruntimes_core.cli.options import CONFIG, Count, FiniteRange
 
 
 def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -23,9 +23,7 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
     is_flag=True,
     help="Feed Runs that show affinity, spreading, workspaces, functions and waiting.",
 )
-@click.option(
-    "--runs", type=click.IntRange(1, 1_000_000), metavar="N", help="Feed N Runs: of the demo, or plain ones."
-)
+@click.option("--runs", type=Count(1), metavar="N", help="Feed N Runs: of the demo, or plain ones.")
 @click.option(
     "--exit-when-done", is_flag=True, help="End when the Runs of --runs, and all others, have ended."
 )
@@ -39,7 +37,7 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
 )
 @click.option(
     "--pods",
-    type=click.IntRange(0, 1_000),
+    type=Count(0, 1_000),
     metavar="N",
     default=3,
     show_default=True,
@@ -73,7 +71,7 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
 )
 @click.option(
     "--port",
-    type=click.IntRange(0, 65535),
+    type=Count(0, 65535),
     default=0,
     metavar="PORT",
     help="Where to serve the API, on 127.0.0.1. Default: any port that is free.",

@@ -7,7 +7,7 @@ import re
 import click
 
 from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.options import CONFIG
+from kruntimes_core.cli.options import CONFIG, Count
 from kruntimes_core.cli.scheduler.go_flags import GoBoolean, GoCommand, GoDuration
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 
@@ -114,7 +114,7 @@ def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     "--v",
     "verbosity",
     metavar="LEVEL",
-    type=click.IntRange(min=0),
+    type=Count(0),
     default=0,
     show_default=True,
     help="0: what an operator wants to know, 1: each decision, 2: each request.",

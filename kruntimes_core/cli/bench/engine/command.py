@@ -9,7 +9,7 @@ import click
 
 from kruntimes_core.cli.bench.engine.options import WORKLOADS, EngineOptions
 from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.options import CONFIG
+from kruntimes_core.cli.options import CONFIG, Count
 from kruntimes_core.lab.bench.engine.shape import DIMENSIONS, Shape
 
 _DEFAULT = Shape()
@@ -19,7 +19,7 @@ def _size(dimension: str, about: str, least: int = 1) -> Callable[..., Any]:
     """The option for one dimension of the cluster."""
     return click.option(
         f"--{dimension}",
-        type=click.IntRange(min=least),
+        type=Count(least),
         metavar="N",
         default=getattr(_DEFAULT, dimension),
         show_default=True,
@@ -47,7 +47,7 @@ def _size(dimension: str, about: str, least: int = 1) -> Callable[..., Any]:
 @_size("runtimes", "Runtimes, with those that the configuration names before others.")
 @click.option(
     "--repeat",
-    type=click.IntRange(min=1),
+    type=Count(1),
     metavar="N",
     default=5,
     show_default=True,

@@ -66,8 +66,12 @@ class Load:
         expected = self.rate * self.seconds if self.mode is Mode.OPEN else self.runs
         if expected > MOST_RUNS:
             less = "a lower --rate or fewer --seconds" if self.mode is Mode.OPEN else "fewer --runs"
-            runs = f"{expected:.0f} {plural(expected, 'Run')}"
+            runs = f"{expected:.15g} {plural(expected, 'Run')}"
             raise InputError(f"a round of {runs} is more than {MOST_RUNS}: give {less}")
+        if expected < 1:
+            raise InputError(
+                f"a round of {expected:.3g} Runs measures nothing: give a higher --rate or more --seconds"
+            )
         fewest = self._fewest_in_a_cell(int(expected))
         if self.cohorts > max(fewest, 1):
             raise InputError(

@@ -161,6 +161,12 @@ def test_every_other_option_arrives(
         ("--heartbeat nan", "nan is no finite number"),
         ("--mode open --rate 1e9 --seconds 1e9", "give a lower --rate or fewer --seconds"),
         ("--runs 1000001", "a round of 1000001 Runs is more than 1000000: give fewer --runs"),
+        ("--runs 1" + "0" * 30, "a round of 1e+30 Runs is more than 1000000: give fewer --runs"),
+        (
+            "--mode open --rate 1e-300",
+            "a round of 3e-299 Runs measures nothing: give a higher --rate or more --seconds",
+        ),
+        ("--window 1e-9", "invalid value for '--window': 1e-09 is not in the range x>=0.1"),
         ("--scheduler-cmd {other}", "no such placeholder {other}"),
         (
             "--scheduler-cmd /no/such",
