@@ -86,8 +86,14 @@ def _line(error: Exception) -> str:
     if isinstance(error, InputError):
         return str(error)
     if isinstance(error, OSError):
-        return f"cannot read or write: {error}"
+        return _of_the_system(error)
     return f"unexpected {type(error).__name__}: {error} (set {DEBUG}=1 to see where)"
+
+
+def _of_the_system(error: OSError) -> str:
+    """For what nobody below knew better: a file if there is one, else a stream of the command."""
+    doing = "read input or write output" if error.filename is None else f"use {error.filename}"
+    return f"cannot {doing}: {_lowered(error.strerror or str(error))}"
 
 
 def _lowered(message: str) -> str:

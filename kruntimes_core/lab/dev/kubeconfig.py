@@ -62,9 +62,13 @@ def _write(path: Path, text: str) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Whole or not at all: a script waits for the file, and reads it as soon as it is there.
     handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with open(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(beside, path)
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(beside, path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
 
 
 def _check_replaceable(path: Path) -> None:

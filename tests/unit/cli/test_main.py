@@ -109,7 +109,9 @@ def test_a_wrong_call_is_one_line(
         (InputError("\x1b[31m is foreign"), 2, "error: \\x1b[31m is foreign\n"),
         (click.ClickException("Could not open it."), 2, "error: could not open it\n"),
         (KeyError("x"), 2, "error: unexpected KeyError: 'x' (set KRUNTIMES_DEBUG=1 to see where)\n"),
-        (OSError(28, "No space left on device"), 2, "error: cannot read or write: [Errno 28] No space left"),
+        (OSError(28, "No space left"), 2, "error: cannot read input or write output: no space left\n"),
+        (OSError(28, "No space left", "/var/x"), 2, "error: cannot use /var/x: no space left\n"),
+        (OSError("odd"), 2, "error: cannot read input or write output: odd\n"),
         (KeyboardInterrupt(), 130, ""),
         (click.Abort(), 130, ""),
         (BrokenPipeError(), 141, ""),
@@ -188,7 +190,7 @@ def test_a_broken_disk_is_no_reader_that_went_away(
 
     monkeypatch.setattr(entry, "_invoke", broken)
     assert main([]) == 2
-    assert capsys.readouterr().err == "error: cannot read or write: [Errno 5] Input/output error\n"
+    assert capsys.readouterr().err == "error: cannot read input or write output: input/output error\n"
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -239,4 +241,4 @@ def test_output_that_has_no_room_is_an_error() -> None:
             timeout=50,
         )
     assert shown.returncode == 2
-    assert shown.stderr == "error: cannot read or write: [Errno 28] No space left on device\n"
+    assert shown.stderr == "error: cannot read input or write output: no space left on device\n"

@@ -86,3 +86,16 @@ def test_a_place_that_cannot_be_written_to_is_one_line(tmp_path: Path) -> None:
 )
 def test_the_default_place_is_the_users_own(environment: dict[str, str], folder: Path) -> None:
     assert default_path(7, environment) == folder / "kruntimes" / "dev-7.kubeconfig"
+
+
+@pytest.mark.parametrize("raised", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_nothing_is_left_of_one_that_could_not_be_written(
+    raised: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises((InputError, KeyboardInterrupt)):
+        kubeconfig(tmp_path / "config", URL).__enter__()
+    assert list(tmp_path.iterdir()) == []
