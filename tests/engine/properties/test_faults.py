@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from histories.disturbed import Disturbed, disturbances
 from histories.history import pictures, placements
 from histories.steps import Step, histories
 from hypothesis import given, settings
 
+from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS, WORKSPACES, Host
 
@@ -35,13 +38,14 @@ def says_nothing(status: Any) -> bool:
     return status["phase"] == "Pending" and not status.get("message", "").startswith("waiting for")
 
 
+@pytest.mark.parametrize("text_delay", [0, SECOND], ids=["texts at once", "texts held back"])
 @settings(max_examples=120)
 @given(histories(disturbances))
 def test_no_history_oversells_a_pod_binds_twice_or_loses_a_run(
-    profiles: Profiles, history: list[Step]
+    profiles: Profiles, text_delay: int, history: list[Step]
 ) -> None:
     """The server checks each accepted bind; in the end every Run has what a fresh host would give it."""
-    played = Disturbed(profiles)
+    played = Disturbed(profiles, Settings(text_delay=text_delay))
     for step in history:
         played.play(step)
     played.calm()

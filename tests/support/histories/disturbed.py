@@ -20,6 +20,7 @@ from kruntimes_core.engine.cycle.work import (
     UnreserveWork,
     Work,
 )
+from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.outcomes import InterruptedCallError
 from kruntimes_core.framework.profile import ActivePlugin
@@ -76,8 +77,8 @@ disturbances: st.SearchStrategy[Step] = st.one_of(
 class Disturbed(History):
     """A history in which the network, the watch, the worker and the lease misbehave."""
 
-    def __init__(self, profiles: Profiles) -> None:
-        super().__init__(Host(profiles))
+    def __init__(self, profiles: Profiles, settings: Settings | None = None) -> None:
+        super().__init__(Host(profiles, settings=settings))
         self._profiles = profiles
         self.host.server.invariants.pods_may_go = True
         self.under_way: list[Work] = []
