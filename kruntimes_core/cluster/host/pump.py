@@ -28,7 +28,9 @@ def nothing_aside() -> bool:
 class Pump:
     """Does what is due in slices, and rests until something stirs.
 
-    It is woken by every event, so a turn that finds nothing to do reads the clock twice and makes no timer.
+    It is woken by every event, so a turn that finds nothing to do reads the clock once and sets no timer.
+    Its turns are its own, though each costs a little: what came by other watches in the same moment is known
+    by then, and no Run is bound in ignorance of it.
     """
 
     def __init__(
