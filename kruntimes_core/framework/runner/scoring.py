@@ -15,7 +15,7 @@ from kruntimes_core.framework.runner.scores import RawScores
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
-# Raw scores of one scorer that are kept, over all states and Pods: some 60 MB, if all of them differ.
+# Raw scores of one scorer that are kept, over all states and Pods: some 120 MB, if all of them differ.
 _KEPT_ANSWERS = 250_000
 
 
