@@ -146,6 +146,7 @@ class WorkerPlanner:
         error = overdue(culprit, self._limit)
         self._abandoned[call.worker] = error.plugin
         self._log.warning("abandoned a call", plugin=error.plugin, origin=error.origin, hook=error.hook)
+        self._hold_back()
         self._finish(call, failed(call.work, error))
 
     def _finish(self, call: _Call, result: Result) -> None:
@@ -184,12 +185,18 @@ class WorkerPlanner:
         return failure(culprit, problem)
 
     def _resume(self) -> None:
-        stuck = self.stuck
-        late, self._deferred = self._deferred, []
-        for work, done in late:
+        self._owed.extend(self._deferred)
+        self._deferred.clear()
+        self._hold_back()
+        self._pay_next()
+
+    def _hold_back(self) -> None:
+        """Let what plugins are owed that are stuck wait until they are not."""
+        stuck, owed = self.stuck, [*self._owed]
+        self._owed.clear()
+        for work, done in owed:
             waiting = self._deferred if work.due.plugin.name in stuck else self._owed
             waiting.append((work, done))
-        self._pay_next()
 
     def _pay_next(self) -> None:
         """Ask the next unreserve that had to wait, in a turn of its own: there may be thousands."""

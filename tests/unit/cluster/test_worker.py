@@ -317,6 +317,32 @@ def test_unreserves_that_a_stuck_plugin_is_owed_are_asked_in_turns_of_their_own(
     planning(scene, moment_seconds=0.2)
 
 
+def test_a_plugin_that_hangs_again_in_what_it_is_owed_holds_nobody_up() -> None:
+    """Who hears that a call was given up finds the planner free: nobody says so later."""
+    releases = [threading.Event(), threading.Event()]
+    asked: list[int] = []
+    free: list[bool] = []
+
+    def hanging() -> None:
+        asked.append(1)
+        releases[min(len(asked), 2) - 1].wait(30)
+
+    async def scene(planner: WorkerPlanner) -> None:
+        assumption = reserve_of(fake_plugin("Hanger", reserve=passing, unreserve=hanging)).assumption
+        due = UnreserveWork(due=Unreserve(assumption.profile.plugins[0], assumption, bound=True))
+        await executed(planner, due)
+        for _ in range(3):
+            planner.submit(due, lambda result: free.append(planner.free))
+        for number, release in enumerate(releases):
+            assert planner.stuck == {"Hanger": 1}
+            release.set()
+            while len(free) < (1, 3)[number]:
+                await asyncio.sleep(0)
+        assert (len(asked), free[0]) == (4, True)
+
+    planning(scene)
+
+
 def test_a_hanging_reserve_is_owed_an_unreserve() -> None:
     release = threading.Event()
 
