@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from queue import Empty, Queue
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Generic, TypeVar
 
@@ -81,13 +81,19 @@ class _Attendant(Generic[T]):
         self._under_way = under_way
         self._limit = limit_seconds
         self._left = False
-        self._made: Queue[T | _End] = Queue(_AHEAD)
+        # Not a `Queue`: a Ctrl-C that comes between its lock and its condition leaves it in no order. These
+        # are whole steps of the interpreter.
+        self._made: SimpleQueue[T | _End] = SimpleQueue()
+        self._room: SimpleQueue[None] = SimpleQueue()
+        for _ in range(_AHEAD):
+            self._room.put(None)
         self._thread = Thread(target=self._make, name="kruntimes-plan", daemon=True)
         self._thread.start()
 
     def values(self) -> Iterator[T]:
         """See `attended`."""
         while not isinstance(made := self._next(), _End):
+            self._room.put(None)
             yield made
         if made.error is not None:
             raise made.error
@@ -95,8 +101,7 @@ class _Attendant(Generic[T]):
     def leave(self) -> None:
         """Take no more values: the thread ends as soon as it can."""
         self._left = True
-        while not self._made.empty():
-            self._made.get_nowait()
+        self._room.put(None)
 
     def _next(self) -> T | _End:
         seen, looks = -1, 0
@@ -121,10 +126,10 @@ class _Attendant(Generic[T]):
         end = _End()
         try:
             for value in self._source:
+                self._room.get()
                 if self._left:
                     return
                 self._made.put(value)
         except BaseException as error:  # noqa: BLE001 - it is raised again where the values are taken
             end = _End(error)
-        if not self._left:
-            self._made.put(end)
+        self._made.put(end)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
@@ -161,6 +162,24 @@ def test_who_takes_no_more_lets_the_thread_end() -> None:
     values.close()  # type: ignore[attr-defined]
     assert end_of(planner_threads())
     assert len(made) < 300
+
+
+def test_ctrl_c_ends_it_whichever_thread_gets_it_and_whenever() -> None:
+    # What another thread gets is heard by this one when its wait is over: in the middle of taking a value.
+    def striking() -> Iterator[int]:
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        left.wait(ENOUGH)
+        yield 1
+
+    left = threading.Event()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(attended(striking(), UnderWay(), limit_seconds=LIMIT))
+    finally:
+        signal.signal(signal.SIGINT, before)
+        left.set()
+    assert end_of(planner_threads())
 
 
 def _counted(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -70,7 +70,8 @@ class Load:
             raise InputError(f"a round of {runs} is more than {MOST_RUNS}: give {less}")
         if expected < 1:
             raise InputError(
-                f"a round of {expected:.3g} Runs measures nothing: give a higher --rate or more --seconds"
+                f"a round of {expected:.3g} {plural(expected, 'Run')} measures nothing:"
+                " give a higher --rate or more --seconds"
             )
         fewest = self._fewest_in_a_cell(int(expected))
         if self.cohorts > max(fewest, 1):
