@@ -48,7 +48,7 @@ def where(results: Results) -> str:
     most = max(len(results.rounds(one)) for one in WORKLOADS)
     return (
         f"Measured on {days} with kube-apiserver {versions}, everything on one machine of {processors}"
-        f" processors, in {most} round{'s' if most > 1 else ''}{_fewer(most)}."
+        f" processors, in {most} round{'s' if most > 1 else ''}{_fewer(results, most)}."
     )
 
 
@@ -66,9 +66,14 @@ def further_namespaces(results: Results) -> str:
     )
 
 
-def _fewer(rounds: int) -> str:
-    names = [f"`{one.name}` in {one.most_rounds}" for one in WORKLOADS if one.rounds(rounds) < rounds]
-    return f" ({', '.join(names)})" if names else ""
+def _fewer(results: Results, most: int) -> str:
+    """Which workloads were measured in fewer rounds than others, and in how many."""
+    names: dict[int, list[str]] = {}
+    for one in WORKLOADS:
+        names.setdefault(len(results.rounds(one)), []).append(f"`{one.name}`")
+    counts = sorted((count for count in names if 0 < count < most), reverse=True)
+    fewer = "; ".join(f"{', '.join(names[count])} in {count}" for count in counts)
+    return f" ({fewer})" if fewer else ""
 
 
 def _row(workload: Workload, results: Results) -> Iterable[str]:

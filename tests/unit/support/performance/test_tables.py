@@ -70,7 +70,14 @@ def test_it_is_said_where_it_was_measured(kept: Kept, results: Results) -> None:
         assert text in where(results)
     assert where(results).endswith("in 1 round.")
     kept("drain-1000", 2)
-    assert where(results).endswith("in 2 rounds (`start` in 1).")
+    assert where(results).endswith("in 2 rounds.")
+
+
+def test_it_is_said_what_was_measured_in_fewer_rounds(kept: Kept, results: Results) -> None:
+    for name, rounds in (("drain-1000", 3), ("drain-5000", 1), ("open", 2), ("burst-50", 2)):
+        for round_ in range(rounds):
+            kept(name, round_ + 1)
+    assert where(results).endswith("in 3 rounds (`burst-50`, `open` in 2; `drain-5000` in 1).")
 
 
 RATIO = Target(
