@@ -88,7 +88,9 @@ def test_a_prefilter_that_did_not_look_is_not_woken_by_targets(asking: Callable[
     assert host.cycles == 1
 
 
-def test_a_prefilter_that_named_the_snapshot_is_asked_again_at_any_change_of_the_namespace() -> None:
+def waits_for_a_workspace() -> Host:
+    """A Run `r`, not observed yet, that a prefilter holds back until its namespace has any workspace."""
+
     def prefilter(snapshot: Snapshot) -> int:
         return len(snapshot.workspaces)
 
@@ -98,6 +100,11 @@ def test_a_prefilter_that_named_the_snapshot_is_asked_again_at_any_change_of_the
     host = Host(profiles_of(fake_plugin(prefilter=prefilter, filter=closed, reasons=["Closed"])))
     host.pod("py-0")
     host.run("r")
+    return host
+
+
+def test_a_prefilter_that_named_the_snapshot_is_asked_again_at_any_change_of_the_namespace() -> None:
+    host = waits_for_a_workspace()
     host.settle()
     host.workspace("ws", namespace="team-b")
     host.settle()
@@ -108,15 +115,7 @@ def test_a_prefilter_that_named_the_snapshot_is_asked_again_at_any_change_of_the
 
 
 def test_a_change_during_the_plan_of_a_run_whose_prefilter_named_the_snapshot_is_not_lost() -> None:
-    def prefilter(snapshot: Snapshot) -> int:
-        return len(snapshot.workspaces)
-
-    def closed(pod: RuntimePod, state: int) -> Reject | None:
-        return None if state else Reject("Closed")
-
-    host = Host(profiles_of(fake_plugin(prefilter=prefilter, filter=closed, reasons=["Closed"])))
-    host.pod("py-0")
-    host.run("r")
+    host = waits_for_a_workspace()
     host.observe()
     work = host.take()
     host.workspace("ws")

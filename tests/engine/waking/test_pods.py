@@ -6,20 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from scenes.waiting import full
 
 from kruntimes_core.engine.tally import WakeSource
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import PODS, Host, hold_request
-
-
-def full(host: Host, name: str = "py-0") -> None:
-    """A Pod without room, and a Run `r` that waits for it."""
-    host.pod(name, runs=1)
-    host.run("x", pod=name)
-    host.run("r")
-    host.settle()
-    host.engine.tally.wakeups.clear()
-    assert host.pod_of("r") is None
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+from scenes.waiting import full
 
 from kruntimes_core.engine import events
 from kruntimes_core.model.run import RunObservation
@@ -12,16 +13,6 @@ from kruntimes_core.testing import make_run
 from kruntimes_core.testing.harness import RUNS, Host, arrive_late
 
 BASE_TEXT = 'waiting for available runtime pods for runtime "py"'
-
-
-def full(host: Host, name: str = "py-0") -> None:
-    """A Pod without room, and a Run `r` that waits for it."""
-    host.pod(name, runs=1)
-    host.run("x", pod=name)
-    host.run("r")
-    host.settle()
-    host.engine.tally.wakeups.clear()
-    assert host.pod_of("r") is None
 
 
 def test_the_sweep_looks_at_each_class_every_30_s_and_finds_nothing(host: Host) -> None:

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from scenes.waiting import full
+
 from kruntimes_core import Reject, RuntimePod, Snapshot
 from kruntimes_core.engine.tally import WakeSource
 from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NAMESPACE, NOW
 from kruntimes_core.testing.harness import PODS, Host, refuse
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
-
-
-def full(host: Host, name: str = "py-0") -> None:
-    """A Pod without room, and a Run `r` that waits for it."""
-    host.pod(name, runs=1)
-    host.run("x", pod=name)
-    host.run("r")
-    host.settle()
-    host.engine.tally.wakeups.clear()
-    assert host.pod_of("r") is None
 
 
 def test_a_retry_delay_and_a_backoff_wake_by_timer(host: Host) -> None:

@@ -9,27 +9,18 @@ from functools import wraps
 from typing import Any
 
 import pytest
+from scenes.planning import work_of
 
 from kruntimes_core.cluster.planning.attended import UnderWay, attended
 from kruntimes_core.engine.cycle.work import Runners, Work
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runner import Chosen
 from kruntimes_core.model.errors import InputError
-from kruntimes_core.testing.harness import Host
-from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+from kruntimes_core.testing.plugins import fake_plugin
 
 LIMIT = 0.1
 ENOUGH = 30.0
 """Seconds that nothing here takes."""
-
-
-def work_of(*plugins: ActivePlugin) -> Work:
-    """A Run to be planned with these plugins on one Pod."""
-    host = Host(profiles_of(*plugins))
-    host.pod("py-0")
-    host.run("r1")
-    host.observe()
-    return host.take()
 
 
 def planning(under_way: UnderWay, *works: Work) -> Iterator[Any]:

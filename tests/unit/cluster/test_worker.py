@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from counting.loops import counted_timers
+from scenes.planning import work_of
 
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observing.log import Log
@@ -30,15 +31,6 @@ from kruntimes_core.testing.harness import Host
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
 LIMIT = 0.05
-
-
-def work_of(*plugins: ActivePlugin) -> Work:
-    """A Run to be planned with these plugins on one Pod."""
-    host = Host(profiles_of(*plugins))
-    host.pod("py-0")
-    host.run("r1")
-    host.observe()
-    return host.take()
 
 
 def reserve_of(*plugins: ActivePlugin) -> ReserveWork:

@@ -1,0 +1,1 @@
+"""Where several tests begin."""
