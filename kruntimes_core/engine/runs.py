@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from kruntimes_core.engine.binding.assumption import Assumption
-from kruntimes_core.engine.binding.requests import Pending, Write
+from kruntimes_core.engine.binding.requests import HeldText, Pending, Write
 from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN, Decision, Outcome, TurnedDown
 from kruntimes_core.engine.state import Claim
 from kruntimes_core.engine.state.claims import RunKey
@@ -58,8 +58,8 @@ class RunEntry:
     floor: str = ""
     """The newest version seen, or written by ourselves: nothing older changes state."""
     assumption: Assumption | None = None
-    pending: Pending | None = None
-    """The write that waits for its turn."""
+    pending: Pending | HeldText | None = None
+    """The write that waits for its turn, or for its time."""
     sent: Write | None = None
     """The write that is under way: never more than one."""
     reading: bool = False

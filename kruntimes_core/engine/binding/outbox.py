@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from kruntimes_core.engine.binding.requests import Pending, PendingText, WriteKind
+from kruntimes_core.engine.binding.requests import HeldText, Pending, PendingText, WriteKind
 from kruntimes_core.engine.runs import RunEntry
 
 
@@ -20,8 +20,8 @@ class Outbox:
         self._writes: dict[WriteKind, deque[tuple[RunEntry, Pending]]] = {
             kind: deque() for kind in (WriteKind.BIND, WriteKind.TERMINAL, WriteKind.WITHDRAW, WriteKind.TEXT)
         }
-        self._held: deque[tuple[int, RunEntry]] = deque()
-        """Runs whose texts are held back, and until when."""
+        self._held: deque[tuple[RunEntry, HeldText]] = deque()
+        """By time: each is held for as long as the others."""
 
     def put(self, entry: RunEntry, pending: Pending) -> None:
         """Let a write wait for its turn, in the place of any other of this Run."""
@@ -35,34 +35,36 @@ class Outbox:
         One that replaces a held one gets its time: a text that keeps changing is said at last.
         """
         former = entry.pending
-        if isinstance(former, PendingText) and not former.held_until:
-            self.put(entry, PendingText(text))
+        if isinstance(former, HeldText):
+            former.message = text
         elif isinstance(former, PendingText):
-            entry.pending = PendingText(text, former.held_until)
+            self.put(entry, PendingText(text))
         else:
-            entry.pending = PendingText(text, until)
-            self._held.append((until, entry))
+            entry.pending = held = HeldText(text, until)
+            self._held.append((entry, held))
 
     def release(self, now: int) -> None:
         """Let the texts have their turn whose time has come. now: in ticks."""
-        while self._held and self._held[0][0] <= now:
-            until, entry = self._held.popleft()
-            if _is_held(entry, until) and isinstance(entry.pending, PendingText):
-                self.put(entry, PendingText(entry.pending.message))
+        while self._held and self._held[0][1].until <= now:
+            entry, held = self._held.popleft()
+            if entry.pending is held:
+                self.put(entry, PendingText(held.message))
 
     @property
     def next_release(self) -> int | None:
         """When `release` is due, in ticks."""
-        while self._held and not _is_held(self._held[0][1], self._held[0][0]):
+        while self._held:
+            entry, held = self._held[0]
+            if entry.pending is held:
+                return held.until
             self._held.popleft()
-        return self._held[0][0] if self._held else None
+        return None
 
     def sent(self, entry: RunEntry) -> None:
-        """The write under way was answered: the next one of this Run may go."""
+        """The write under way was answered: the next one of this Run may go, if its time has come."""
         entry.sent = None
-        pending = entry.pending
-        if pending is not None and not (isinstance(pending, PendingText) and pending.held_until):
-            self.put(entry, pending)
+        if entry.pending is not None and not isinstance(entry.pending, HeldText):
+            self.put(entry, entry.pending)
 
     def read(self, entry: RunEntry) -> None:
         """Let a consistent read wait for its turn; one is enough, if it is still to begin."""
@@ -96,8 +98,3 @@ class Outbox:
                 if entry.pending is pending and entry.sent is None:
                     return entry, pending
         return None
-
-
-def _is_held(entry: RunEntry, until: int) -> bool:
-    """Whether a Run's text is still to be sent, at that time and not at a later one."""
-    return isinstance(entry.pending, PendingText) and entry.pending.held_until == until

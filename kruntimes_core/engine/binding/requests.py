@@ -48,8 +48,6 @@ class PendingText:
     """Say why a Run waits."""
 
     message: str
-    held_until: int = 0
-    """Not sent before, in ticks."""
 
     kind = WriteKind.TEXT
 
@@ -65,6 +63,15 @@ class PendingWithdrawal:
 
 
 Pending = PendingBind | PendingTerminal | PendingText | PendingWithdrawal
+
+
+@dataclass(slots=True, eq=False)
+class HeldText:
+    """A text that has no turn yet: one that is thought of until then takes its place, and its time."""
+
+    message: str
+    until: int
+    """In ticks; then it is a `PendingText`."""
 
 
 # What is handed to the driver.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kruntimes_core.engine.binding.requests import PendingTerminal, PendingText
+from kruntimes_core.engine.binding.requests import HeldText, PendingTerminal, PendingText
 from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.cycle.work import Offer, OfferWork, PlanWork, RunWork
 from kruntimes_core.engine.queueing.classes import WaitingClass
@@ -181,7 +181,7 @@ class Verdicts:
         entry.text = text
         if entry.sent is None and waiting_patch(entry.observation, text) is None:
             entry.pending = None
-        elif not isinstance(entry.pending, PendingText) or entry.pending.message != text:
+        elif not isinstance(entry.pending, PendingText | HeldText) or entry.pending.message != text:
             self._say_soon(entry, text)
 
     def _say_soon(self, entry: RunEntry, text: str) -> None:
