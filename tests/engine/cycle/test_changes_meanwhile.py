@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from scenes.working import in_work
 
 from kruntimes_core.testing import affinity_object, term_object
 from kruntimes_core.testing.builders import NAMESPACE
@@ -36,11 +37,8 @@ def test_a_target_that_appears_during_a_plan_is_seen_at_the_commit(host: Host) -
     host.pod("py-0", runs=4)
     host.pod("py-1", runs=4)
     host.run("r", affinity=affinity_object(required_anti=[term_object({"app": "a"})]))
-    host.observe()
-    work = host.take()
-    host.run("x", labels={"app": "a"}, pod="py-0")
-    host.observe()
-    host.finish(work)
+    with in_work(host):
+        host.run("x", labels={"app": "a"}, pod="py-0")
     host.settle()
     assert host.pod_of("r") == "py-1"
 
@@ -79,11 +77,8 @@ def test_room_that_was_freed_while_a_run_was_in_work_is_not_lost(host: Host) -> 
     host.pod("py-0", runs=1)
     host.run("x", pod="py-0")
     host.run("r")
-    host.observe()
-    work = host.take()
-    host.end("x")
-    host.observe()
-    host.finish(work)
+    with in_work(host):
+        host.end("x")
     host.settle()
     assert host.pod_of("r") == "py-0"
     assert not host.engine.tally.rescues
@@ -118,21 +113,18 @@ def test_a_workspace_or_target_that_came_while_a_run_was_in_work_is_not_lost(
 def test_a_pod_that_changed_during_a_plan_is_not_bound_to(host: Host, change: str) -> None:
     host.pod("py-0", runs=1)
     host.run("r")
-    host.observe()
-    work = host.take()
-    if change == "gone":
-        host.delete("py-0", kind=PODS)
-    elif change == "replaced":
-        host.pod("py-0", runs=1, uid="P0b", ready=False)
-    elif change == "not ready":
-        host.ready("py-0", False)
-    elif change == "full":
-        host.run("x", pod="py-0")
-    else:
-        going = {"metadata": {"deletionTimestamp": "2026-01-02T03:04:05Z"}}
-        host.server.change(PODS, NAMESPACE, "py-0", going)
-    host.observe()
-    host.finish(work)
+    with in_work(host):
+        if change == "gone":
+            host.delete("py-0", kind=PODS)
+        elif change == "replaced":
+            host.pod("py-0", runs=1, uid="P0b", ready=False)
+        elif change == "not ready":
+            host.ready("py-0", False)
+        elif change == "full":
+            host.run("x", pod="py-0")
+        else:
+            going = {"metadata": {"deletionTimestamp": "2026-01-02T03:04:05Z"}}
+            host.server.change(PODS, NAMESPACE, "py-0", going)
     host.settle()
     assert host.pod_of("r") is None
     assert not host.server.invariants.binds
@@ -146,11 +138,8 @@ def test_a_pod_that_changed_during_a_plan_is_not_bound_to(host: Host, change: st
 def test_a_run_that_changed_during_its_plan_is_planned_again(host: Host, patch: dict[str, Any]) -> None:
     host.pod("py-0", runs=1)
     host.run("r")
-    host.observe()
-    work = host.take()
-    host.change("r", metadata=patch)
-    host.observe()
-    host.finish(work)
+    with in_work(host):
+        host.change("r", metadata=patch)
     assert not host.usage()
     host.settle()
     assert host.pod_of("r") == "py-0"
@@ -160,11 +149,8 @@ def test_a_run_that_changed_during_its_plan_is_planned_again(host: Host, patch: 
 def test_a_run_that_went_away_during_its_plan_leaves_nothing(host: Host) -> None:
     host.pod("py-0", runs=1)
     host.run("r")
-    host.observe()
-    work = host.take()
-    host.delete("r")
-    host.observe()
-    host.finish(work)
+    with in_work(host):
+        host.delete("r")
     host.settle()
     assert not host.usage()
     assert not host.requests
@@ -174,11 +160,8 @@ def test_a_status_edit_by_somebody_else_does_not_void_a_plan(host: Host) -> None
     """A version is no part of the Run value: the answer holds, and the bind uses the newer version."""
     host.pod("py-0", runs=1)
     host.run("r")
-    host.observe()
-    work = host.take()
-    host.change("r", status={"outputs": {"a": "b"}})
-    host.observe()
-    host.finish(work)
+    with in_work(host):
+        host.change("r", status={"outputs": {"a": "b"}})
     host.settle()
     assert host.pod_of("r") == "py-0"
     assert (host.cycles, len(host.writes("r"))) == (1, 1)

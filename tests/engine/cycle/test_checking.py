@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from scenes.working import in_work
 
 from kruntimes_core import Reject, RuntimePod, Snapshot
 from kruntimes_core.engine.cycle.work import CheckWork
@@ -25,11 +26,8 @@ def test_the_check_asks_the_chosen_pod_alone(host: Host) -> None:
     for number in range(1, 5):
         host.pod(f"py-{number}", runs=1)
     host.run("r")
-    host.observe()
-    work = host.take()
-    host.run("x", pod="py-0")
-    host.observe()
-    host.finish(work)
+    with in_work(host):
+        host.run("x", pod="py-0")
     host.settle()
     assert host.pod_of("r") == "py-0"
     assert (host.works["PlanWork"], host.works["CheckWork"]) == (1, 1)

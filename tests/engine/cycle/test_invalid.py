@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from scenes.working import in_work
+
 from kruntimes_core import InvalidRun, Targets
 from kruntimes_core.testing.builders import matching
 from kruntimes_core.testing.harness import Host
@@ -18,11 +20,8 @@ def test_a_run_that_turns_invalid_by_a_prefilter_during_its_plan_ends_as_failed(
     host = Host(profiles_of(fake_plugin(prefilter=prefilter)))
     host.pod("py-0")
     host.run("r")
-    host.observe()
-    work = host.take()
-    host.change("r", metadata={"labels": {"bad": "yes"}})
-    host.observe()
-    host.finish(work)
+    with in_work(host):
+        host.change("r", metadata={"labels": {"bad": "yes"}})
     host.settle()
     assert host.status("r")["phase"] == "Failed"
     assert host.pod_of("r") is None
@@ -39,10 +38,7 @@ def test_a_verdict_of_invalid_from_what_changed_meanwhile_is_asked_for_again() -
     host.pod("py-0")
     host.run("x", labels={"app": "other"}, pod="py-0")
     host.run("r")
-    host.observe()
-    work = host.take()
-    host.end("x")
-    host.observe()
-    host.finish(work)
+    with in_work(host):
+        host.end("x")
     host.settle()
     assert host.pod_of("r") == "py-0"

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from scenes.working import in_work
 
 from kruntimes_core import LabelSelector, Reject, RuntimePod, Snapshot, Targets
 from kruntimes_core.engine.tally import WakeSource
@@ -116,11 +117,8 @@ def test_a_prefilter_that_named_the_snapshot_is_asked_again_at_any_change_of_the
 
 def test_a_change_during_the_plan_of_a_run_whose_prefilter_named_the_snapshot_is_not_lost() -> None:
     host = waits_for_a_workspace()
-    host.observe()
-    work = host.take()
-    host.workspace("ws")
-    host.observe()
-    host.finish(work)
+    with in_work(host):
+        host.workspace("ws")
     host.settle()
     assert host.pod_of("r") == "py-0"
 
