@@ -36,7 +36,7 @@ def test_the_table_has_the_rows_that_are_measured() -> None:
 
 def test_every_row_has_its_figures() -> None:
     for row, (_, median, spread, _, _) in zip(ROWS, rows(TABLE), strict=True):
-        assert re.fullmatch(f"{NUMBER} {row.unit}", median)
+        assert re.fullmatch(f"{NUMBER} {row.measure.unit}", median)
         assert re.fullmatch(f"{NUMBER} to {NUMBER}", spread)
 
 
@@ -47,16 +47,16 @@ def test_the_commands_are_understood(row: Row) -> None:
     command = bench.get_command(click.Context(bench), "engine")
     assert command is not None
     context = command.make_context("engine", arguments[3:])
-    assert context.params["workloads"] == (row.workload,)
-    assert row.workload in {workload.name for workload in WORKLOADS}
+    assert context.params["workloads"] == (row.measure.workload,)
+    assert row.measure.workload in {workload.name for workload in WORKLOADS}
 
 
 def test_a_figure_is_read_from_the_report() -> None:
-    row = next(row for row in ROWS if row.share_of == 1_000)
-    found = {"name": row.figure, "median": 1_500.0, "lowest": 40_000.0, "highest": 2_000_000.0}
-    figures = row.read({"workloads": [{"figures": [{"name": "other", "median": 1.0}, found]}]})
-    assert figures == (1.5, 40.0, 2_000.0)
-    assert list(row.cells(figures))[1:3] == [f"1.5 {row.unit}", "40 to 2,000"]
+    row = next(row for row in ROWS if row.measure.share_of == 1_000)
+    found = {"name": row.measure.figure, "median": 1_500.0, "lowest": 40_000.0, "highest": 2_000_000.0}
+    document = {"workloads": [{"figures": [{"name": "other", "median": 1.0}, found]}]}
+    assert row.measure.read(document) == (1.5, 40.0, 2_000.0)
+    assert list(row.cells(document))[1:3] == [f"1.5 {row.measure.unit}", "40 to 2,000"]
 
 
 def test_every_part_that_measures_is_named() -> None:
