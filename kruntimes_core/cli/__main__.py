@@ -2,7 +2,7 @@
 
 import sys
 
-from kruntimes_core.cli.main import main
+from kruntimes_core.cli.start import start
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(start())
