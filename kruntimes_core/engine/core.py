@@ -130,6 +130,19 @@ class Core:
             pause = max(pause, min(ticks(at_least), self.settings.backoff_max))
         return self.now.ticks + pause
 
+    def read_later(self, entry: RunEntry, at_least: float | None = None) -> None:
+        """Count a failure, and read the Run after a while, if it is still known; at_least: see `back_off`."""
+        self.timers.at(
+            self.after_failure(entry, at_least),
+            lambda: self.runs.get(entry.key) is entry,
+            lambda: self.outbox.read(entry),
+        )
+
+    def release(self, entry: RunEntry) -> None:
+        """End a reservation that came to no bind: what waits for room hears why there is some."""
+        self.waiting.source = WakeSource.RESERVATION_RELEASED
+        self.reservations.end(entry, bound=False)
+
     def retry_due(self, entry: RunEntry) -> int:
         """When the retry delay of a re-queued Run ends, in ticks (API contract, Retry delay).
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from kruntimes_core.engine import events
 from kruntimes_core.engine.binding.binder import Binder
+from kruntimes_core.engine.binding.evidence import Evidence
 from kruntimes_core.engine.binding.requests import Read, ReadAnswer, Request, Write, WriteAnswer
 from kruntimes_core.engine.binding.sender import Sender
 from kruntimes_core.engine.core import Core
@@ -32,7 +33,8 @@ class Engine(View):
         self._ways = Ways(self._core)
         self._intake = Intake(self._core, self._ways)
         self._sender = Sender(self._core, self._ways)
-        self._binder = Binder(self._core, self._intake, self._ways, self._sender)
+        self._binder = Binder(self._core, self._ways)
+        self._evidence = Evidence(self._core, self._intake, self._ways, self._sender)
         self._cycle = Cycle(self._core)
         self._wants_to_lead = False
         self._arm_sweep()
@@ -109,7 +111,7 @@ class Engine(View):
     def read(self, read: Read, answer: ReadAnswer, now: Now) -> None:
         """What a read found."""
         self._begin(now)
-        self._binder.read(read, answer)
+        self._evidence.read(read, answer)
 
     # Leading
 

@@ -82,8 +82,7 @@ class Ways:
         assumption = entry.assumption
         if assumption is None or not _outlived(entry, assumption):
             return False
-        self._core.waiting.source = WakeSource.RESERVATION_RELEASED
-        self._core.reservations.end(entry, bound=False)
+        self._core.release(entry)
         self._stop(entry)
         return True
 
@@ -115,12 +114,10 @@ class Ways:
             self._core.arrive(entry)
 
     def drop_bind(self, entry: RunEntry) -> None:
-        """A bind that was never sent is not wanted any more: release it, and queue the Run."""
-        core = self._core
+        """A bind that was never sent is not wanted any more, or can never land: queue the Run again."""
         entry.pending = None
-        core.waiting.source = WakeSource.RESERVATION_RELEASED
-        core.reservations.end(entry, bound=False)
-        core.enqueue(entry, None)
+        self._core.release(entry)
+        self._core.enqueue(entry, None)
 
     def forget(self, entry: RunEntry) -> None:
         """The Run does not exist any more: nothing of it can land, so all that it held is free."""

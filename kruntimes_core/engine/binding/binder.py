@@ -1,4 +1,4 @@
-"""Drawing the right conclusion from each answer.
+"""Drawing the right conclusion from the answer to each write.
 
 Refused means that the patch was not applied. Everything else is doubt, and doubt is resolved by
 evidence alone: the Run is read, and until it says otherwise its reservation stays.
@@ -10,25 +10,18 @@ from kruntimes_core.engine.binding.assumption import Assumption
 from kruntimes_core.engine.binding.requests import (
     Applied,
     InDoubt,
-    NotFound,
     PendingBind,
     PendingTerminal,
-    PendingText,
     PendingWithdrawal,
-    Read,
-    ReadAnswer,
     Refused,
     Write,
     WriteAnswer,
 )
-from kruntimes_core.engine.binding.sender import Sender
 from kruntimes_core.engine.core import Core
-from kruntimes_core.engine.intake import Intake
 from kruntimes_core.engine.runs import RunEntry, Stage
-from kruntimes_core.engine.tally import Conflict, Result, WakeSource
+from kruntimes_core.engine.tally import Conflict, Result
 from kruntimes_core.engine.ways import Ways
-from kruntimes_core.model.run import Phase, RunObservation
-from kruntimes_core.model.transitions import waiting_patch
+from kruntimes_core.model.run import Phase
 
 _CONFLICT, _NOT_FOUND = 409, 404
 
@@ -36,13 +29,9 @@ _CONFLICT, _NOT_FOUND = 409, 404
 class Binder:
     """Bind and the other status writes, after they were sent."""
 
-    def __init__(self, core: Core, intake: Intake, ways: Ways, sender: Sender) -> None:
+    def __init__(self, core: Core, ways: Ways) -> None:
         self._core = core
-        self._intake = intake
         self._ways = ways
-        self._sender = sender
-
-    # Answers to writes
 
     def answered(self, write: Write, answer: WriteAnswer) -> None:
         """What came of a write. The Run may have gone, or gone on, meanwhile."""
@@ -68,8 +57,8 @@ class Binder:
             return
         phase = pending.phase if isinstance(pending, PendingTerminal) else Phase.PENDING
         self._ways.written(entry, write.guard, answer.version, phase, pending.message)
-        if isinstance(pending, PendingWithdrawal):
-            self._release(entry, pending.assumption)
+        if isinstance(pending, PendingWithdrawal) and entry.assumption is pending.assumption:
+            self._ways.drop_bind(entry)
 
     def _bound(self, entry: RunEntry, assumption: Assumption, answer: Applied) -> None:
         """Bound. The reservation stays until the assignment is observed."""
@@ -91,8 +80,7 @@ class Binder:
             assumption.doubtful = True
             self._core.outbox.read(entry)
             return
-        self._core.waiting.source = WakeSource.RESERVATION_RELEASED
-        self._core.reservations.end(entry, bound=False)
+        self._core.release(entry)
         if answer.status == _CONFLICT:
             self._core.tally.reservation_conflicts[Conflict.BIND] += 1
             self._await_newer(entry, write.guard)
@@ -130,77 +118,4 @@ class Binder:
             entry.refused_in = write.guard
             self._core.outbox.read(entry)
             return
-        self._read_at(entry, self._core.after_failure(entry, answer.retry_after))
-
-    def _read_at(self, entry: RunEntry, until: int) -> None:
-        core = self._core
-        core.timers.at(until, lambda: core.runs.get(entry.key) is entry, lambda: core.outbox.read(entry))
-
-    # Answers to reads
-
-    def read(self, read: Read, answer: ReadAnswer) -> None:
-        """What a consistent read found."""
-        entry = self._core.runs.get((read.namespace, read.uid))
-        if entry is None:
-            return
-        tells = self._core.outbox.was_read(entry)
-        if isinstance(answer, NotFound):
-            self._ways.forget(entry)
-        elif isinstance(answer, InDoubt):
-            self._read_at(entry, self._core.after_failure(entry, answer.retry_after))
-        elif answer.observation.run.uid != entry.run.uid:
-            self._ways.forget(entry)
-            self._intake.observed(answer.observation, sure=True)
-        else:
-            self._intake.observed(answer.observation, sure=tells)
-            if tells:
-                self._conclude(entry, answer.observation)
-
-    def _conclude(self, entry: RunEntry, seen: RunObservation) -> None:
-        """Go on with what waited for the read."""
-        assumption = entry.assumption
-        if assumption is not None:
-            if assumption.doubtful and entry.sent is None:
-                self._resolve(entry, assumption, seen)
-        elif entry.stage is Stage.BEHIND:
-            self._still_the_same(entry, seen.version)
-        elif entry.stage in (Stage.WAITING, Stage.DELAYED):
-            text = entry.text
-            if text is not None and entry.sent is None and waiting_patch(seen, text) is not None:
-                self._core.outbox.put(entry, PendingText(text))
-
-    def _still_the_same(self, entry: RunEntry, version: str) -> None:
-        """A newer version would have queued the Run: no write was applied, and nothing has changed.
-
-        Once that may be chance; again in the same version, only time will tell.
-        """
-        if entry.refused_in == version:
-            self._core.back_off(entry)
-        else:
-            entry.refused_in = version
-            self._core.enqueue(entry, None)
-
-    def _resolve(self, entry: RunEntry, assumption: Assumption, seen: RunObservation) -> None:
-        """The Run shows no assignment. In the guarded version the patch may still land; else never."""
-        if seen.version != assumption.guard:
-            self._release(entry, assumption)
-            return
-        assumption.repeats += 1
-        if not self._sender.still_wanted(entry, assumption):
-            self._sender.withdraw(entry, assumption)
-            return
-        core = self._core
-        core.timers.at(
-            core.now.ticks + core.settings.backoff(assumption.repeats),
-            lambda: entry.assumption is assumption and entry.sent is None,
-            lambda: core.outbox.put(entry, PendingBind(assumption)),
-        )
-
-    def _release(self, entry: RunEntry, assumption: Assumption) -> None:
-        """The doubtful bind can never land any more."""
-        if entry.assumption is not assumption:
-            return
-        self._core.waiting.source = WakeSource.RESERVATION_RELEASED
-        self._core.reservations.end(entry, bound=False)
-        entry.pending = None
-        self._core.enqueue(entry, None)
+        self._core.read_later(entry, answer.retry_after)

@@ -17,7 +17,7 @@ from kruntimes_core.engine.cycle.work import (
 )
 from kruntimes_core.engine.queueing.order import greatest, key_of
 from kruntimes_core.engine.record.decision import TurnedDown
-from kruntimes_core.engine.runs import RunEntry, Stage
+from kruntimes_core.engine.runs import Stage
 from kruntimes_core.engine.tally import Conflict, WakeSource
 from kruntimes_core.framework.outcomes import Reject
 from kruntimes_core.framework.profile import ActivePlugin
@@ -62,18 +62,14 @@ class Reserving:
             core.reservations.give_back(assumption, bound=False)
             self._steps.settled(work)
         elif answer.broken is not None:
-            self._undo(entry)
+            core.release(entry)
             self._steps.broken(work, answer.broken)
         elif answer.turned_down is not None:
-            self._undo(entry)
+            core.release(entry)
             plugin, reject = answer.turned_down
             self._turned_down(work, {assumption.pod.name: TurnedDown(plugin.name, reject)})
         else:
             self._bind(work)
-
-    def _undo(self, entry: RunEntry) -> None:
-        self._core.waiting.source = WakeSource.RESERVATION_RELEASED
-        self._core.reservations.end(entry, bound=False)
 
     def _no_room(self, work: RunWork, pod: RuntimePod) -> None:
         """Leave the Pod out; when it is not the first, all Pods without room.
