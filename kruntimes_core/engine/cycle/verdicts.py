@@ -6,6 +6,7 @@ from typing import Any
 
 from kruntimes_core.engine.binding.requests import HeldText, PendingTerminal, PendingText
 from kruntimes_core.engine.core import Core
+from kruntimes_core.engine.cycle.headlines import headline_of, is_news
 from kruntimes_core.engine.cycle.work import Offer, OfferWork, PlanWork, RunWork
 from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.record.decision import Decision, Outcome
@@ -13,7 +14,6 @@ from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.tally import Result, WakeSource
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.runner import Headline, Unschedulable
-from kruntimes_core.framework.texts import BASE_COMPLETION, waiting_text
 from kruntimes_core.model.run import Phase
 from kruntimes_core.model.transitions import is_waiting_text, status_message, waiting_patch
 
@@ -43,12 +43,12 @@ class Verdicts:
         """No feasible Pod: let the Run wait for a change, or for a time after a refused reserve."""
         core, entry = self._core, work.entry
         core.tally.syncs[Result.NO_PODS] += 1
-        headline = self._headline(entry, outcome)
+        headline = headline_of(entry, core.profile(entry.run), outcome)
         if entry.turned_down:
             core.back_off(entry)
         else:
             self._park(work, outcome)
-        if self._is_news(entry, work.waiting, headline):
+        if is_news(entry.decision, work.waiting, headline):
             self._tell(work, outcome, headline)
 
     def stay(self, work: OfferWork, offer: Offer, outcome: Unschedulable) -> None:
@@ -58,7 +58,7 @@ class Verdicts:
         core.waiting.stays(offer.waiting, offer.entry, outcome.prepared, self._known_full(work))
         if outcome.again_at is not None:
             self._wake_at(offer.waiting, core.tick_of(outcome.again_at))
-        if self._is_news(offer.entry, offer.waiting, outcome.headline):
+        if is_news(offer.entry.decision, offer.waiting, outcome.headline):
             own = PlanWork(
                 entry=offer.entry,
                 token=offer.token,
@@ -142,36 +142,6 @@ class Verdicts:
             lambda: waiting.alarm == at and (waiting.size > 0 or waiting.busy),
             lambda: core.waiting.wake(waiting, WakeSource.TIMER),
         )
-
-    def _headline(self, entry: RunEntry, outcome: Unschedulable) -> Headline:
-        """Why the Run waits; a Pod that was reserved in vain had passed every filter."""
-        if not entry.turned_down:
-            return outcome.headline
-        last = list(entry.turned_down.values())[-1]
-        profile = self._core.profile(entry.run)
-        completion = BASE_COMPLETION
-        for plugin in profile.plugins:
-            if plugin.name == last.plugin:
-                # A profile that was loaded meanwhile may have built it with other reasons.
-                completion = plugin.reasons.get(last.reject.reason, BASE_COMPLETION)
-        text = waiting_text(completion, entry.run.runtime)
-        return Headline(last.reject.reason, text, last.plugin, len(profile.plugins))
-
-    def _is_news(self, entry: RunEntry, waiting: WaitingClass | None, headline: Headline) -> bool:
-        """Whether a Run that waited shows another reason now.
-
-        In a cycle of its own, always. When its class was offered changed Pods, only if they got
-        further than those before, or as far and for another reason: else the text of a Run that
-        can never be placed would change, and be written, each time that other Runs come and go.
-        """
-        before = entry.decision
-        if waiting is None or waiting.swept or before is None:
-            return True
-        if before.outcome is not Outcome.WAITING:
-            return True
-        if headline.place == before.furthest:
-            return status_message(headline.text) != before.message
-        return headline.place > before.furthest
 
     def _say(self, entry: RunEntry, text: str) -> None:
         """Write why a Run waits, if that does not stand there already.
