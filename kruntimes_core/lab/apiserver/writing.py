@@ -6,9 +6,9 @@ The order of the steps is a kube-apiserver's, because it decides which of two pr
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from kruntimes_core.lab.apiserver import deletion, meta
+from kruntimes_core.lab.apiserver.contents import Contents
 from kruntimes_core.lab.apiserver.decoding import read, read_patched, warnings_of
 from kruntimes_core.lab.apiserver.field_errors import FieldError
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of
@@ -25,15 +25,12 @@ from kruntimes_core.lab.apiserver.status import (
 from kruntimes_core.lab.apiserver.strategy import Decoded
 from kruntimes_core.model.times import format_time
 
-if TYPE_CHECKING:
-    from kruntimes_core.lab.apiserver.server import ApiServer
-
 
 class Writer:
     """The writing half of an `ApiServer`."""
 
-    def __init__(self, server: ApiServer) -> None:
-        self._server = server
+    def __init__(self, contents: Contents) -> None:
+        self._contents = contents
 
     def create(self, resource: Resource, namespace: str, body: Object, options: WriteOptions) -> Answer:
         """Create an object; see `ApiServer.create`."""
@@ -41,22 +38,22 @@ class Writer:
             raise method_not_allowed()
         decoded = read(resource, body, None, options)
         meta.check_place(decoded.object, namespace, None)
-        self._server.check_namespace(resource, namespace, metadata_of(decoded.object).get("name", ""))
+        self._contents.check_namespace(resource, namespace, metadata_of(decoded.object).get("name", ""))
         return self._create(resource, namespace, decoded, options)
 
     def _create(self, resource: Resource, namespace: str, decoded: Decoded, options: WriteOptions) -> Answer:
-        server, strategy = self._server, resource.strategy
+        contents, strategy = self._contents, resource.strategy
         sent = metadata_of(decoded.object)
-        uid, name = server.identity(dict(sent))
-        now = format_time(server.now())
+        uid, name = contents.identity(dict(sent))
+        now = format_time(contents.now())
         metadata = meta.for_creation(sent, namespace if resource.namespaced else "", uid, now, name)
         obj = strategy.to_storage({**decoded.object, "metadata": metadata})
         obj = strategy.prepare_create(obj)
         warnings = (*warnings_of(decoded, options), *strategy.warnings(obj, None))
         self._judge(resource, obj, strategy.problems_of_new(obj), warnings)
-        if server.table(resource).get((namespace if resource.namespaced else "", name)) is not None:
+        if contents.table(resource).get((namespace if resource.namespaced else "", name)) is not None:
             raise already_exists(resource.group, resource.plural, name)
-        stored = server.accept(resource, "", None, obj)
+        stored = contents.accept(resource, "", None, obj)
         return Answer(strategy.from_storage(stored.object), 201, warnings)
 
     def update(
@@ -71,13 +68,13 @@ class Writer:
         """Replace an object or its status; see `ApiServer.update`."""
         if "update" not in resource.verbs:
             raise method_not_allowed()
-        found = self._server.table(resource).get((namespace, name))
+        found = self._contents.table(resource).get((namespace, name))
         decoded = read(resource, body, found.object if found else None, options)
         meta.check_place(decoded.object, namespace, name)
         if found is None:
             if not resource.strategy.creates_on_update or subresource:
                 raise not_found(resource.group, resource.plural, name)
-            self._server.check_namespace(resource, namespace, name)
+            self._contents.check_namespace(resource, namespace, name)
             gone = {"metadata": {"namespace": namespace, "name": name, "uid": ""}}
             check_uid(resource, decoded.object, gone)
             return self._create(resource, namespace, as_new(decoded), options)
@@ -95,7 +92,7 @@ class Writer:
     ) -> Answer:
         """Patch an object or its status; see `ApiServer.patch`."""
         applying.check(patch, resource.patch_types)
-        old = self._server.stored(resource, namespace, name).object
+        old = self._contents.stored(resource, namespace, name).object
         shown = resource.strategy.from_storage(old)
         patched = applying.apply(patch, shown)
         decoded = read_patched(resource, patch, patched, shown, options)
@@ -122,16 +119,16 @@ class Writer:
         return Answer(self._keep(resource, subresource, old, obj), 200, warnings)
 
     def _keep(self, resource: Resource, subresource: str, old: Object, obj: Object) -> Object:
-        server, strategy = self._server, resource.strategy
+        contents, strategy = self._contents, resource.strategy
         if not subresource and deletion.is_over(obj):
-            server.remove(resource, old)
+            contents.remove(resource, old)
             return strategy.from_storage(obj)
-        return strategy.from_storage(server.accept(resource, subresource, old, obj).object)
+        return strategy.from_storage(contents.accept(resource, subresource, old, obj).object)
 
     def _judge(
         self, resource: Resource, obj: Object, problems: Iterable[FieldError], warnings: tuple[str, ...]
     ) -> None:
-        if not self._server.validating:
+        if not self._contents.validating:
             return
         errors = list(problems)
         if errors:
