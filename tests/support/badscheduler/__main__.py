@@ -40,6 +40,10 @@ class BadScheduler:
         """To the next Pod."""
         self.bind(name, *self._pods[next(self._numbers) % len(self._pods)])
 
+    def off_by_one(self, name: str) -> None:
+        """To the Pod after the next one, whose Runtime that may be."""
+        self.bind(name, *self._pods[(next(self._numbers) + 1) % len(self._pods)])
+
     def on_one(self, name: str) -> None:
         """To the first Pod, whatever there is on it."""
         self.bind(name, *self._pods[0])
@@ -83,6 +87,7 @@ FAULTS: Mapping[str, Callable[[BadScheduler, str], None]] = {
     "nothing": BadScheduler.honestly,
     "overcommitted": BadScheduler.on_one,
     "boundTwice": BadScheduler.twice,
+    "otherRuntime": BadScheduler.off_by_one,
     "podNotAlive": BadScheduler.on_a_ghost,
     "emptyWrite": BadScheduler.without_change,
     "runLost": BadScheduler.and_fail,

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kruntimes_core.lab.bench.live.observing.seen import ENDED, Seen, SeenPod, SeenRun
+from kruntimes_core.lab.bench.live.observing.seen import ENDED, STARTED, Seen, SeenPod, SeenRun
 
 
 class Rule(StrEnum):
@@ -23,6 +23,10 @@ class Rule(StrEnum):
     """A Run is bound once in an attempt, and not moved while it is active."""
     POD_NOT_ALIVE = "podNotAlive"
     """A bind goes to a Pod that exists, bears that name and UID, is ready and is not being deleted."""
+    OTHER_RUNTIME = "otherRuntime"
+    """A bind goes to a Pod of the Run's own Runtime."""
+    COHORT_APART = "cohortApart"
+    """A Run of a cohort goes to a Pod that carries one of them, unless none of them is on any."""
     RUN_LOST = "runLost"
     """No Run is taken off its Pod, ended, or deleted by somebody else than its Pod or its owner."""
     EMPTY_WRITE = "emptyWrite"
@@ -47,6 +51,8 @@ class Judge:
         self._pods: dict[str, SeenPod] = {}
         self._runs: dict[str, SeenRun] = {}
         self._usage: dict[str, Counter[str]] = {}
+        self._cohorts: dict[tuple[str, str], Counter[str]] = {}
+        """How many active Runs of a cohort, by its namespace and name, each Pod carries."""
         self._binds: Counter[tuple[str, int]] = Counter()
 
     def all(self, history: Iterable[Seen]) -> list[Finding]:
@@ -66,16 +72,27 @@ class Judge:
     def _run(self, run: SeenRun) -> list[Finding]:
         before = self._runs.pop(run.uid, None)
         if before is not None and before.active:
-            self._usage[before.pod_uid].subtract(before.requests)
+            self._leave(before)
         if not run.gone:
             self._runs[run.uid] = run
         broken = [] if before is None else self._changed(before, run)
         if run.active:
             bound = before is None or not before.active or before.pod_uid != run.pod_uid
-            self._usage.setdefault(run.pod_uid, Counter()).update(run.requests)
+            apart = self._apart(run)
+            self._enter(run)
             if bound:
-                broken += [*self._bound(run, before), *self._fits(run)]
+                broken += [*self._again(run, before), *self._place(run), *apart, *self._fits(run)]
         return [Finding(rule, f"{_named(run)}: {text}") for rule, text in broken]
+
+    def _enter(self, run: SeenRun) -> None:
+        self._usage.setdefault(run.pod_uid, Counter()).update(run.requests)
+        if run.cohort:
+            self._cohorts.setdefault((run.namespace, run.cohort), Counter())[run.pod_uid] += 1
+
+    def _leave(self, run: SeenRun) -> None:
+        self._usage[run.pod_uid].subtract(run.requests)
+        if run.cohort:
+            self._cohorts[run.namespace, run.cohort][run.pod_uid] -= 1
 
     def _changed(self, before: SeenRun, run: SeenRun) -> list[tuple[Rule, str]]:
         """What a version broke by being what it is after another one."""
@@ -87,26 +104,43 @@ class Judge:
             return [(Rule.EMPTY_WRITE, f"nothing changed since version {before.version}")]
         if before.active and run.phase == "Pending":
             return [(Rule.RUN_LOST, f"it was taken off pod {before.pod}")]
+        if run.phase == "Scheduled" and before.phase in STARTED and run.pod_uid == before.pod_uid:
+            return [(Rule.BOUND_TWICE, f"it was bound again while it was {before.phase}")]
+        if run.phase in ENDED and before.phase == "Pending":
+            return [(Rule.RUN_LOST, f"it was ended as {run.phase} before it was bound")]
         if run.phase in ENDED - {"Succeeded"} and before.phase not in ENDED:
             return [(Rule.RUN_LOST, f"it was ended as {run.phase}")]
         return []
 
-    def _bound(self, run: SeenRun, before: SeenRun | None) -> list[tuple[Rule, str]]:
+    def _again(self, run: SeenRun, before: SeenRun | None) -> list[tuple[Rule, str]]:
         attempt = run.uid, run.attempt
         self._binds[attempt] += 1
-        broken = []
         if before is not None and before.active:
-            broken.append((Rule.BOUND_TWICE, f"it was moved from pod {before.pod} to pod {run.pod}"))
-        elif self._binds[attempt] > 1:
-            broken.append((Rule.BOUND_TWICE, f"it was bound twice in attempt {run.attempt}"))
+            return [(Rule.BOUND_TWICE, f"it was moved from pod {before.pod} to pod {run.pod}")]
+        if self._binds[attempt] > 1:
+            return [(Rule.BOUND_TWICE, f"it was bound twice in attempt {run.attempt}")]
+        return []
+
+    def _place(self, run: SeenRun) -> list[tuple[Rule, str]]:
         pod = self._pods.get(run.pod_uid)
         if pod is None:
-            broken.append((Rule.POD_NOT_ALIVE, f"pod {run.pod} with UID {run.pod_uid} does not exist"))
-        elif pod.name != run.pod:
-            broken.append((Rule.POD_NOT_ALIVE, f"UID {run.pod_uid} is of pod {pod.name}, not of {run.pod}"))
-        elif not pod.ready:
-            broken.append((Rule.POD_NOT_ALIVE, f"pod {pod.name} is not ready"))
-        return broken
+            return [(Rule.POD_NOT_ALIVE, f"pod {run.pod} with UID {run.pod_uid} does not exist")]
+        if pod.name != run.pod:
+            return [(Rule.POD_NOT_ALIVE, f"UID {run.pod_uid} is of pod {pod.name}, not of {run.pod}")]
+        if pod.namespace != run.namespace:
+            return [(Rule.POD_NOT_ALIVE, f"pod {pod.name} is in namespace {pod.namespace}")]
+        if not pod.ready:
+            return [(Rule.POD_NOT_ALIVE, f"pod {pod.name} is not ready")]
+        if pod.runtime != run.runtime:
+            return [(Rule.OTHER_RUNTIME, f"pod {pod.name} is of runtime {pod.runtime}, not of {run.runtime}")]
+        return []
+
+    def _apart(self, run: SeenRun) -> list[tuple[Rule, str]]:
+        """Asked before the Run itself counts: it is no company for itself."""
+        known = self._cohorts.get((run.namespace, run.cohort), Counter())
+        if known[run.pod_uid] or not known.total():
+            return []
+        return [(Rule.COHORT_APART, f"its cohort {run.cohort} is on another pod than {run.pod}")]
 
     def _fits(self, run: SeenRun) -> list[tuple[Rule, str]]:
         pod = self._pods.get(run.pod_uid)

@@ -17,7 +17,7 @@ from kruntimes_core.cluster.resources import PODS, RUNS, Resource
 from kruntimes_core.cluster.transport.protocol import Transport
 from kruntimes_core.cluster.watching.feed import Feed
 from kruntimes_core.cluster.watching.reflector import Reflector
-from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL, ROLE_LABEL
+from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL, COHORT_LABEL, ROLE_LABEL
 from kruntimes_core.lab.bench.live.observing.seen import Seen, SeenPod, SeenRun, seen_pod, seen_run
 
 Heard = Callable[[SeenRun, float], None]
@@ -54,7 +54,7 @@ class Observer:
                 changed=self._stirred.set,
             )
             for resource, read in (
-                (RUNS, lambda obj: seen_run(obj, ROLE_LABEL)),
+                (RUNS, lambda obj: seen_run(obj, ROLE_LABEL, COHORT_LABEL)),
                 (PODS, seen_pod),
             )
         ]

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_ACTIVE = frozenset({"Scheduled", "Running", "Ready"})
+STARTED = frozenset({"Running", "Ready"})
+_ACTIVE = STARTED | {"Scheduled"}
 ENDED = frozenset({"Succeeded", "Failed", "Timeout", "Cancelled"})
 _CAPACITY = "kruntimes.io/capacity."
 _READY = frozenset({"Ready", "kruntimes.io/RuntimedReady"})
@@ -46,7 +47,10 @@ class SeenRun(Seen):
     pod: str = ""
     pod_uid: str = ""
     attempt: int = 1
+    runtime: str = ""
     role: str = ""
+    cohort: str = ""
+    """Which Runs it must be beside; empty for none."""
     requests: Mapping[str, int]
     substance: int = 0
     """Equal for versions in which everything is equal but the version itself, and moments."""
@@ -62,13 +66,17 @@ class SeenPod(Seen):
     """One version of a Pod."""
 
     ready: bool = False
+    runtime: str = ""
     capacity: Mapping[str, int]
 
 
-def seen_run(obj: Object, role_label: str = "", *, gone: bool = False) -> SeenRun:
-    """Read a Run. role_label: which label has its role. gone: this is the last that is seen of it."""
-    metadata, status = obj["metadata"], obj.get("status") or {}
-    requests = ((obj.get("spec") or {}).get("resources") or {}).get("requests") or {}
+def seen_run(obj: Object, role_label: str = "", cohort_label: str = "", *, gone: bool = False) -> SeenRun:
+    """Read a Run. role_label, cohort_label: which labels have its role and its cohort.
+
+    gone: this is the last that is seen of it.
+    """
+    metadata, spec, status = obj["metadata"], obj.get("spec") or {}, obj.get("status") or {}
+    labels = metadata.get("labels") or {}
     return SeenRun(
         **_identity(metadata),
         gone=gone,
@@ -76,8 +84,10 @@ def seen_run(obj: Object, role_label: str = "", *, gone: bool = False) -> SeenRu
         pod=status.get("assignedPod") or "",
         pod_uid=status.get("assignedPodUID") or "",
         attempt=int(status.get("attempt") or 1),
-        role=(metadata.get("labels") or {}).get(role_label, ""),
-        requests={"runs": 1, **_amounts(requests)},
+        runtime=spec.get("runtime") or "",
+        role=labels.get(role_label, ""),
+        cohort=labels.get(cohort_label, ""),
+        requests={"runs": 1, **_amounts((spec.get("resources") or {}).get("requests") or {})},
         substance=_substance(obj),
     )
 
@@ -91,6 +101,7 @@ def seen_pod(obj: Object, *, gone: bool = False) -> SeenPod:
         **_identity(metadata),
         gone=gone,
         ready=true >= _READY and status.get("phase") == "Running" and "deletionTimestamp" not in metadata,
+        runtime=(metadata.get("labels") or {}).get("runtime", ""),
         capacity={
             "runs": _DEFAULT_SLOTS,
             **{

@@ -116,6 +116,21 @@ def test_a_scheduler_that_breaks_a_rule_is_found_out(
     assert results.broken[fault] > 0
 
 
+@pytest.mark.parametrize(
+    ("rule", "fault", "load"),
+    [
+        ("otherRuntime", "otherRuntime", Load(runs=12, pods=2, runtimes=2)),
+        ("cohortApart", "nothing", Load(runs=12, pods=3, cohorts=2)),
+    ],
+)
+def test_a_scheduler_that_does_not_look_where_runs_belong_is_found_out(
+    bench: Callable[..., Results], settings: Settings, rule: str, fault: str, load: Load
+) -> None:
+    results = bench(replace(settings, load=load, command=bad_scheduler(fault)))
+    assert not results.passed
+    assert results.broken[rule] > 0
+
+
 def test_runs_that_nobody_places_end_the_round(
     bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
 ) -> None:

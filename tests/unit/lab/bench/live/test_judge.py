@@ -26,13 +26,12 @@ def run(version: int, name: str, phase: str, pod_uid: str = "P0", **more: Any) -
     bound = phase not in ("Pending",)
     fields: dict[str, Any] = {"requests": {"runs": 1}, "substance": version, "pod": "pod-0" if bound else ""}
     return SeenRun(
-        namespace="ns",
         name=name,
         uid=f"uid-{name}",
         version=str(version),
         phase=phase,
         pod_uid=pod_uid if bound else "",
-        **fields | more,
+        **{"namespace": "ns"} | fields | more,
     )
 
 
@@ -70,6 +69,19 @@ def test_a_history_by_the_rules_breaks_none() -> None:
         (Rule.POD_NOT_ALIVE, (pod(1), pod(2, gone=True), run(3, "a", "Scheduled"))),
         (Rule.POD_NOT_ALIVE, (pod(1, ready=False), run(2, "a", "Scheduled"))),
         (Rule.POD_NOT_ALIVE, (pod(1), run(2, "a", "Scheduled", pod="pod-9"))),
+        (Rule.POD_NOT_ALIVE, (pod(1), run(2, "a", "Scheduled", namespace="other"))),
+        (Rule.OTHER_RUNTIME, (pod(1, runtime="py"), run(2, "a", "Scheduled", runtime="js"))),
+        (
+            Rule.COHORT_APART,
+            (
+                pod(1),
+                pod(2, "P1"),
+                run(3, "a", "Scheduled", cohort="c"),
+                run(4, "b", "Scheduled", "P1", cohort="c"),
+            ),
+        ),
+        (Rule.BOUND_TWICE, (pod(1), run(2, "a", "Running"), run(3, "a", "Scheduled"))),
+        (Rule.RUN_LOST, (run(1, "a", "Pending"), run(2, "a", "Succeeded"))),
         (Rule.RUN_LOST, (pod(1), run(2, "a", "Scheduled"), run(3, "a", "Pending"))),
         (Rule.RUN_LOST, (run(1, "a", "Pending"), run(2, "a", "Pending", gone=True))),
         (Rule.RUN_LOST, (pod(1), run(2, "a", "Scheduled"), run(3, "a", "Failed"))),
@@ -83,6 +95,20 @@ def test_a_rule_that_is_broken_is_named_once(rule: Rule, history: tuple[Seen, ..
 def test_a_run_is_bound_once_in_an_attempt() -> None:
     history = (pod(1), run(2, "a", "Scheduled"), run(3, "a", "Pending"), run(4, "a", "Scheduled"))
     assert broken(*history, own=("3",)) == ["boundTwice"]
+
+
+def test_a_cohort_may_begin_again_where_none_of_it_is_left_and_another_one_where_it_likes() -> None:
+    history = (
+        pod(1, slots=9),
+        pod(2, "P1", slots=9),
+        run(3, "a", "Scheduled", cohort="c"),
+        run(4, "b", "Scheduled", cohort="c"),
+        run(5, "other", "Scheduled", "P1", cohort="d"),
+        run(6, "a", "Succeeded", cohort="c"),
+        run(7, "b", "Scheduled", cohort="c", gone=True),
+        run(8, "e", "Scheduled", "P1", cohort="c"),
+    )
+    assert broken(*history, own=("6",), cleared=("uid-b",)) == []
 
 
 def test_what_pods_and_owners_write_breaks_nothing() -> None:
@@ -118,6 +144,8 @@ def test_a_run_is_read_as_the_contract_has_it() -> None:
     seen = seen_run(api_run(7, phase="Running", assignedPod="p", assignedPodUID="P", attempt=3), "role")
     assert (seen.phase, seen.pod, seen.pod_uid, seen.attempt) == ("Running", "p", "P", 3)
     assert (seen.role, dict(seen.requests), seen.active) == ("load", {"runs": 1, "gpu": 2}, True)
+    assert seen.runtime == "py"
+    assert seen_run(api_run(7), "", "role").cohort == "load"
     bare = seen_run(api_run(7))
     assert (bare.phase, bare.attempt, bare.active) == ("Pending", 1, False)
 
@@ -141,6 +169,7 @@ def test_a_pod_is_ready_by_both_conditions_and_its_phase() -> None:
                     "uid": "u",
                     "resourceVersion": "1",
                     "annotations": {"kruntimes.io/capacity.gpu": "2"},
+                    "labels": {"runtime": "py"},
                     **metadata,
                 },
                 "status": {
@@ -153,6 +182,7 @@ def test_a_pod_is_ready_by_both_conditions_and_its_phase() -> None:
     both = ("Ready", "kruntimes.io/RuntimedReady")
     assert read(*both).ready
     assert dict(read(*both).capacity) == {"runs": 2, "gpu": 2}
+    assert read(*both).runtime == "py"
     assert not read("Ready").ready
     assert not read(*both, phase="Pending").ready
     assert not read(*both, deletionTimestamp="T").ready
