@@ -9,9 +9,15 @@ import click
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.output.documents import write_json
 from kruntimes_core.cli.output.text import printable
-from kruntimes_core.framework.configuration import build_profiles, configuration_from, load_configuration
+from kruntimes_core.framework.configuration import (
+    Configuration,
+    build_profiles,
+    configuration_from,
+    load_configuration,
+)
 from kruntimes_core.framework.configuration.schema import configuration_schema
 from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.model.decode.input_files import SETTINGS_BYTES, read_stream
 from kruntimes_core.model.words import counted
 
 _STANDARD_INPUT = "-"
@@ -22,14 +28,16 @@ def check(file: str) -> Exit:
     """Say that the configuration is valid. Raises: `InputError` as the scheduler's start would."""
     from_pipe = file == _STANDARD_INPUT
     name = _ITS_NAME if from_pipe else file
-    configuration = (
-        load_configuration(sys.stdin.buffer.read(), name) if from_pipe else configuration_from(file)
-    )
+    configuration = _from_standard_input() if from_pipe else configuration_from(file)
     profiles = build_profiles(configuration, Catalog())
     named = ", ".join(f"{one.name} ({counted(len(one.plugins), 'plugin')})" for one in profiles.all)
     empty = "; it sets nothing: all defaults hold" if configuration.sets_nothing else ""
     click.echo(printable(f"{name} is valid: {named}{empty}"))
     return Exit.DONE
+
+
+def _from_standard_input() -> Configuration:
+    return load_configuration(read_stream(sys.stdin.buffer, _ITS_NAME, SETTINGS_BYTES), _ITS_NAME)
 
 
 def print_schema() -> Exit:

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kruntimes_core.framework.loading.words import meant
+from kruntimes_core.model.decode.input_files import SETTINGS_BYTES, read_file
 from kruntimes_core.model.decode.yaml_text import load_documents
 from kruntimes_core.model.errors import InputError
 
@@ -25,9 +26,9 @@ _ENCODED = "-data"
 
 @dataclass(frozen=True, slots=True)
 class _Merged:
-    """The files as one. where: their names, for errors."""
+    """The files as one, and where they lie."""
 
-    where: str
+    paths: Sequence[str]
     files: Sequence[Mapping[str, Any]]
 
     def entry(self, kind: str, name: str, asked_by: str) -> Mapping[str, Any]:
@@ -46,7 +47,7 @@ class _Merged:
         return found
 
     def error(self, problem: str) -> InputError:
-        return InputError(f"kubeconfig {self.where}: {problem}")
+        return InputError(f"kubeconfig {':'.join(self.paths)}: {problem}")
 
 
 def check_file(path: str, named: str) -> None:
@@ -77,7 +78,7 @@ def chosen_context(paths: Sequence[str], context: str | None) -> str:
     that names one (the official client takes the last). Raises `InputError`, in one line, for what a
     connection cannot be made of.
     """
-    merged = _Merged(":".join(paths), [_read(path) for path in paths])
+    merged = _Merged(paths, [_read(path) for path in paths])
     try:
         return _checked(merged, context)
     except (TypeError, AttributeError, KeyError) as error:
@@ -89,7 +90,7 @@ def chosen_context(paths: Sequence[str], context: str | None) -> str:
 def _read(path: str) -> Mapping[str, Any]:
     """Raises: `YamlError` for no YAML, `InputError` for all else."""
     try:
-        documents = [value for _, value in load_documents(Path(path).read_bytes(), path)]
+        documents = [value for _, value in load_documents(read_file(path, SETTINGS_BYTES), path)]
     except OSError as error:
         raise InputError(f"kubeconfig {path}: {(error.strerror or '').lower()}: name another") from error
     first = documents[0] if documents else None
@@ -113,6 +114,7 @@ def _checked(merged: _Merged, context: str | None) -> str:
         user = merged.entry("user", str(chosen["user"]), f"the context {name}")
         _check_encoded(merged, f"user {chosen['user']}", user)
         _check_program(merged, str(chosen["user"]), user.get("exec"))
+        _check_token_file(merged, str(chosen["user"]), user.get("tokenFile"))
     return str(name)
 
 
@@ -142,3 +144,11 @@ def _check_program(merged: _Merged, user: str, program: Mapping[str, Any] | None
     command = str(program["command"]) if program else ""
     if command and "/" not in command and shutil.which(command) is None:
         raise merged.error(f"the user {user} logs in with {command}, which is not installed: install it")
+
+
+def _check_token_file(merged: _Merged, user: str, named: str | None) -> None:
+    """The client reads it to its end, which a device does not have. One that is missing is its affair."""
+    for path in merged.paths:
+        file = Path(path).parent / (named or "")
+        if named and file.exists() and (not file.is_file() or file.stat().st_size > SETTINGS_BYTES):
+            raise merged.error(f"the tokenFile {file} of the user {user} holds no token: name another")

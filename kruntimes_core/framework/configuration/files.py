@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterator
-from pathlib import Path as FilePath
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,6 +13,7 @@ from kruntimes_core.framework.configuration.failures import ConfigurationError, 
 from kruntimes_core.framework.configuration.models import Configuration
 from kruntimes_core.framework.configuration.shapes import Section, what
 from kruntimes_core.framework.loading.words import meant
+from kruntimes_core.model.decode.input_files import SETTINGS_BYTES, read_file
 from kruntimes_core.model.decode.yaml_text import load_documents
 
 # How pydantic begins its sentences, and how this host's errors go on after a path.
@@ -26,14 +26,15 @@ _COMPLETE = frozenset({"list", "mapping"})
 def configuration_from(path: str | None) -> Configuration:
     """The configuration in the file at `path`; the defaults when None.
 
-    Raises `ConfigurationError` for a file that cannot be opened, and what `load_configuration` raises.
+    Raises `ConfigurationError` for a file that cannot be opened, and what `read_file` and
+    `load_configuration` raise.
     """
     if path is None:
         return Configuration.default()
     if not path:
         raise ConfigurationError(f"the file's name is empty: {_ADVICE}")
     try:
-        text = FilePath(path).read_bytes()
+        text = read_file(path, SETTINGS_BYTES)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ConfigurationError(f"{path}: {reason.lower()}: {_ADVICE}") from error

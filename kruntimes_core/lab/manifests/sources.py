@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from kruntimes_core.model.decode.input_files import MANIFEST_BYTES, read_file, read_stream
 from kruntimes_core.model.errors import InputError
 
 DUMP_COMMAND = "kubectl get runs,pods,persistentworkspaces -A -o yaml"
 """What prints all that a plan needs of a cluster."""
 STANDARD_INPUT = "-"
+_ITS_NAME = "<stdin>"
 # What a folder is searched for, as kubectl does: this folder alone, nothing below it.
 MANIFEST_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _WHAT_TO_NAME = "name a file, a folder, or - for standard input"
@@ -29,7 +31,7 @@ def read_sources(filenames: Iterable[str], standard_input: BinaryIO) -> Iterator
     """Read what `-f` names, in the given order.
 
     In: file names, folder names (their `*.yaml`, `*.yml` and `*.json`, by name) and `-`, which is
-    read once however often it is named. Raises: `InputError` for what is missing or unreadable.
+    read once however often it is named. Raises: `InputError` for what is missing, unreadable or too large.
     """
     unread = True
     for filename in filenames:
@@ -37,7 +39,7 @@ def read_sources(filenames: Iterable[str], standard_input: BinaryIO) -> Iterator
             yield from _files(filename)
         elif unread:
             unread = False
-            yield Source("<stdin>", standard_input.read())
+            yield Source(_ITS_NAME, read_stream(standard_input, _ITS_NAME, MANIFEST_BYTES))
 
 
 def _files(filename: str) -> Iterator[Source]:
@@ -61,7 +63,7 @@ def _manifests_in(folder: Path) -> list[Path]:
 
 def _content(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read_file(file, MANIFEST_BYTES)
     except FileNotFoundError as error:
         raise InputError(f"{file} does not exist: {_WHAT_TO_NAME}") from error
     except (OSError, ValueError) as error:

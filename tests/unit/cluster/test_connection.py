@@ -22,6 +22,7 @@ from kruntimes_core.cluster.connection.kubeconfig import connect_by_kubeconfig
 from kruntimes_core.cluster.connection.opening import connect, try_connection
 from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Response
 from kruntimes_core.engine.instant import SECOND, Now
+from kruntimes_core.model.decode.input_files import SETTINGS_BYTES
 from kruntimes_core.model.errors import InputError
 
 IN_POD = {"KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBERNETES_SERVICE_PORT": "443"}
@@ -325,6 +326,17 @@ def test_a_token_that_expires_soon_is_fetched_anew_and_no_request_waits_for_it(
         (lambda folder: kubeconfig(folder, cluster={"certificate-authority": "/none"}), None, "/none"),
         (lambda folder: kubeconfig(folder, {"client-certificate": "/none"}), None, "/none"),
         (lambda folder: kubeconfig(folder, program(folder, "raise SystemExit(3)")), None, "returned 3"),
+        (
+            lambda folder: kubeconfig(folder, {"tokenFile": "/dev/zero"}),
+            None,
+            "the tokenFile /dev/zero of the user u holds no token: name another",
+        ),
+        (
+            lambda folder: kubeconfig(folder, {"tokenFile": _sparse(folder).name}),
+            None,
+            "tokenFile .*/large of the user u holds no token: name another",
+        ),
+        (lambda folder: str(_sparse(folder)), None, "large holds more than 16 MiB, and is read no further"),
         (lambda folder: _written(folder, "- just\n- a list\n"), None, "no mapping of clusters"),
         (lambda folder: _written(folder, ""), None, "is empty: name another"),
         (lambda folder: _written(folder, "a: [b\n"), None, r"config:1: .* expected ',' or ']'"),
@@ -342,6 +354,12 @@ def test_a_kubeconfig_that_cannot_be_used_is_one_line(
 def _pipe(folder: Path) -> str:
     os.mkfifo(folder / "pipe")
     return str(folder / "pipe")
+
+
+def _sparse(folder: Path) -> Path:
+    with (folder / "large").open("wb") as file:
+        file.truncate(SETTINGS_BYTES + 1)
+    return folder / "large"
 
 
 def _written(folder: Path, text: str | bytes) -> str:
@@ -379,10 +397,10 @@ def test_of_several_files_empty_ones_add_nothing(tmp_path: Path) -> None:
 def test_one_that_must_not_be_read_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = kubeconfig(tmp_path)
 
-    def denied(self: Path) -> bytes:
+    def denied(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(Path, "open", denied)
     with pytest.raises(InputError, match="permission denied: name another"):
         by_kubeconfig(file)
 

@@ -55,10 +55,10 @@ def test_what_cannot_be_read_is_named(filename: str, words: str) -> None:
 def test_what_must_not_be_read_says_so_and_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def denied(_: Path) -> None:
+    def denied(*_: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(Path, "open", denied)
     monkeypatch.setattr(Path, "iterdir", denied)
     (tmp_path / "a.yaml").touch()
     with pytest.raises(InputError, match=r"cannot read .*a\.yaml: permission denied: name a file, a folder"):

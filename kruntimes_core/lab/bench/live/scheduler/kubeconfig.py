@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from kruntimes_core.model.decode.input_files import SETTINGS_BYTES, read_file
+from kruntimes_core.model.decode.yaml_text import load_documents
 from kruntimes_core.model.errors import InputError
 
 _DEFAULT = "~/.kube/config"
@@ -31,7 +31,9 @@ def kubeconfig_for(
 
 
 def _copy(source: Path, context: str | None, target: Path) -> Path:
-    config = yaml.safe_load(source.read_text())
+    _, read = next(load_documents(read_file(source, SETTINGS_BYTES), str(source)))
+    # The bench has connected by it: it is a kubeconfig.
+    config: dict[str, Any] = dict(read)  # type: ignore[call-overload]
     for kind in ("cluster", "user"):
         for entry in config.get(f"{kind}s") or ():
             _make_absolute(entry.get(kind) or {}, source.parent)
