@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -23,6 +23,7 @@ from kruntimes_core.cluster.planning.blame import (
     overdue,
     plugins_of,
 )
+from kruntimes_core.cluster.planning.owed import Owed
 from kruntimes_core.cluster.planning.patience import MOMENT_SECONDS, Patience
 from kruntimes_core.cluster.planning.protocol import LIMIT_SECONDS, Done, Task
 from kruntimes_core.cluster.planning.thread import Handover, WorkerThread
@@ -70,17 +71,14 @@ class WorkerPlanner:
         self._worker: WorkerThread | None = None
         self._call: _Call | None = None
         self._abandoned: dict[WorkerThread, str] = {}
-        self._deferred: list[tuple[UnreserveWork, Done]] = []
-        """Unreserves for a plugin that is stuck: it gets each exactly once, when it can."""
-        self._owed: deque[tuple[UnreserveWork, Done]] = deque()
-        """The same, when it can."""
+        self._owed = Owed()
         self._paying = False
-        """Whether a turn of the loop is on its way that asks the next of these."""
+        """Whether a turn of the loop is on its way that asks the next of what is owed."""
 
     @property
     def free(self) -> bool:
         """Whether it takes work now."""
-        return self._call is None and not self._owed
+        return self._call is None and not self._owed.due
 
     @property
     def stuck(self) -> Mapping[str, int]:
@@ -94,7 +92,7 @@ class WorkerPlanner:
         if held_up is None:
             self._start(work, done)
         elif isinstance(work, UnreserveWork):
-            self._deferred.append((work, done))
+            self._owed.defer(work, done)
         else:
             hook = next(iter(held_up.hooks))
             done(failed(work, held_up.error(hook, "is not asked until an earlier call returns")))
@@ -146,7 +144,7 @@ class WorkerPlanner:
         error = overdue(culprit, self._limit)
         self._abandoned[call.worker] = error.plugin
         self._log.warning("abandoned a call", plugin=error.plugin, origin=error.origin, hook=error.hook)
-        self._hold_back()
+        self._owed.sort(self.stuck)
         self._finish(call, failed(call.work, error))
 
     def _finish(self, call: _Call, result: Result) -> None:
@@ -174,7 +172,8 @@ class WorkerPlanner:
         if worker in self._abandoned:
             plugin = self._abandoned.pop(worker)
             self._log.info("an abandoned call returned", plugin=plugin)
-            self._resume()
+            self._owed.sort(self.stuck)
+            self._pay_next()
 
     def _escaped(self, error: BaseException | None, work: Task) -> PluginError:
         """Something came out of a call that nothing may come out of."""
@@ -184,28 +183,16 @@ class WorkerPlanner:
             self._log.warning("a plan ended with a defect of the host", error=problem)
         return failure(culprit, problem)
 
-    def _resume(self) -> None:
-        self._owed.extend(self._deferred)
-        self._deferred.clear()
-        self._hold_back()
-        self._pay_next()
-
-    def _hold_back(self) -> None:
-        """Let what plugins are owed that are stuck wait until they are not."""
-        stuck, owed = self.stuck, [*self._owed]
-        self._owed.clear()
-        for work, done in owed:
-            waiting = self._deferred if work.due.plugin.name in stuck else self._owed
-            waiting.append((work, done))
+    # What is owed
 
     def _pay_next(self) -> None:
         """Ask the next unreserve that had to wait, in a turn of its own: there may be thousands."""
-        if self._owed and not self._paying:
+        if self._owed.due and not self._paying:
             self._paying = True
             asyncio.get_running_loop().call_soon(self._pay)
 
     def _pay(self) -> None:
         self._paying = False
-        if self._owed and self._call is None:
-            self.submit(*self._owed.popleft())
+        if self._owed.due and self._call is None:
+            self.submit(*self._owed.due.popleft())
             self._pay_next()
