@@ -7,7 +7,6 @@ bytes to the socket.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator
 from types import TracebackType
 from typing import Any, Self
@@ -17,15 +16,14 @@ import aiohttp
 from aiohttp.abc import AbstractStreamWriter
 
 from kruntimes_core.cluster.connection.connection import Connection
+from kruntimes_core.cluster.transport.failing import worded
 from kruntimes_core.cluster.transport.protocol import (
     Call,
     Gate,
-    MaybeSentError,
     NotSentError,
     Query,
     Response,
     StreamRefusedError,
-    TransportError,
 )
 
 _CONNECT_SECONDS = 10.0
@@ -103,7 +101,7 @@ class HttpTransport:
             finally:
                 answer.release()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _worded(error, call, body) from error
+            raise worded(error, call, sent=body is None or body.handed_over) from error
 
     async def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
         """See `Transport`."""
@@ -118,7 +116,7 @@ class HttpTransport:
             finally:
                 answer.close()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _worded(error, call, None) from error
+            raise worded(error, call, sent=True) from error
 
     async def close(self) -> None:
         """Close all connections."""
@@ -164,39 +162,3 @@ class HttpTransport:
         if call.body is None:
             return None
         return _Body(call.body, headers.pop("content-type", "application/json"), self._gate, call.gate)
-
-
-def _worded(error: Exception, call: Call, body: _Body | None) -> TransportError:
-    kind = MaybeSentError if body is None or body.handed_over else NotSentError
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return kind(f"its certificate is not trusted: {_distrust(error.certificate_error)}", True)
-    if isinstance(error, aiohttp.ClientConnectorSSLError):
-        why = getattr(error.os_error, "reason", None) or error.os_error
-        return kind(f"no TLS with it ({why}): an address with http:// has none")
-    if isinstance(error, aiohttp.ClientProxyConnectionError):
-        return kind(f"no connection to its proxy {error.host}:{error.port}: {_reason(error.os_error)}")
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return kind(f"no connection: {_reason(error.os_error)}")
-    if isinstance(error, aiohttp.ClientHttpProxyError):
-        return kind(f"its proxy refused with {error.status}: name the server in NO_PROXY, or log in there")
-    if isinstance(error, aiohttp.ClientResponseError):
-        return kind("it does not speak HTTP: name the right port")
-    if isinstance(error, aiohttp.ClientPayloadError):
-        return kind("the connection broke before the answer was whole")
-    if isinstance(error, asyncio.TimeoutError):
-        return kind(f"no answer within {call.timeout_seconds:g} s")
-    return kind(f"the connection broke: {str(error) or type(error).__name__}")
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error)
-
-
-def _distrust(error: Exception) -> str:
-    """Why a certificate is not trusted, and what to do about it."""
-    why = str(getattr(error, "verify_message", "") or error).rstrip(".")
-    if "expired" in why or "not yet valid" in why:
-        return f"{why}: renew it, or set the clock"
-    if "mismatch" in why:
-        return f"{why}: name the server as its certificate does, or set tls-server-name"
-    return f"{why}: name the right certificate authority"
