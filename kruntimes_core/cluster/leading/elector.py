@@ -11,6 +11,7 @@ from kruntimes_core.cluster.leading.durations import Durations
 from kruntimes_core.cluster.leading.holding import Holding
 from kruntimes_core.cluster.leading.leases import LeaseConflictError, Leases
 from kruntimes_core.cluster.leading.record import Lease
+from kruntimes_core.cluster.leading.saying import Saying
 from kruntimes_core.cluster.leading.term import Term
 from kruntimes_core.cluster.observing.checks import Check
 from kruntimes_core.cluster.observing.log import Log
@@ -48,6 +49,7 @@ class Elector:
         """How often it began to lead."""
         self._clock = clock
         self._log = log
+        self._saying = Saying(log, namespace, identity)
         self._term = term
         self._retry_seconds = durations.retry
         self._holding = Holding(
@@ -55,10 +57,6 @@ class Elector:
         )
         self._held = False
         self._closing = False
-        self._problem = ""
-        self._waiting_for = ""
-        self._leader = ""
-        """Whom it was said to stand by for."""
         self._writing = asyncio.Lock()
 
     @property
@@ -70,7 +68,7 @@ class Elector:
         """See `Leadership`. A standby is ready; one that cannot reach the Lease is not."""
         holder = self._holding.observed.holder
         standby = f"standby; held by {holder!r}" if holder else "standby"
-        return [Check("lease", self._problem, "leading" if self.leading else standby)]
+        return [Check("lease", self._saying.problem, "leading" if self.leading else standby)]
 
     async def campaign(self, candidate: Candidate) -> None:
         """See `Leadership`."""
@@ -112,35 +110,20 @@ class Elector:
     async def _try_to_take(self, candidate: Candidate) -> None:
         try:
             lease = await self._holding.look()
-            self._say_who_leads()
+            self._saying.stands_by(self._holding.observed)
             if self._may_take(candidate):
                 self._taken(await self._holding.take(lease), candidate)
-            self._works()
+            self._saying.works()
         except LeaseConflictError:
             self._log.debug("another was faster", namespace=self.leases.namespace)
         except ApiFailure as failure:
-            self._fails(failure)
-
-    def _say_who_leads(self) -> None:
-        """Once, and again when another holds the Lease: a standby says nothing else while all is well."""
-        observed = self._holding.observed
-        if observed.holder in ("", self.identity, self._leader):
-            return
-        self._log.info(
-            "new leader elected" if self._leader else "standing by",
-            namespace=self.leases.namespace,
-            holder=observed.holder,
-            since=observed.acquired,
-        )
-        self._leader = observed.holder
+            self._saying.fails(failure)
 
     def _may_take(self, candidate: Candidate) -> bool:
         if self._closing or not self._holding.free:
             return False
         why = candidate.why_not_begin()
-        if why and why != self._waiting_for:
-            self._log.info("the lease is free, and not taken yet", why=why)
-        self._waiting_for = why
+        self._saying.not_taken(why)
         return not why
 
     def _taken(self, lease: Lease, candidate: Candidate) -> None:
@@ -148,12 +131,9 @@ class Elector:
         if not self._term.lasts():
             return
         self._held = True
-        self._leader = ""
         self.terms += 1
         self.since = self._clock.now().ticks
-        self._log.info(
-            "leading", namespace=self.leases.namespace, identity=self.identity, transitions=lease.transitions
-        )
+        self._saying.leads(lease)
         candidate.changed()
 
     # Leading
@@ -173,9 +153,7 @@ class Elector:
     def _rests(self, candidate: Candidate) -> bool:
         """Whether there is nothing to renew now: it is not due, or this host should not go on."""
         why = candidate.why_not_go_on()
-        if why and why != self._waiting_for:
-            self._log.warning("the lease is not renewed any more", why=why)
-        self._waiting_for = why
+        self._saying.not_renewed(why)
         return bool(why) or self._holding.due_seconds > 0
 
     async def _renew_within(self, seconds: float, candidate: Candidate) -> None:
@@ -194,9 +172,9 @@ class Elector:
             # Somebody wrote it: the next look, which is due soon, says who holds it now.
             self._holding.renew_in(min(_LOOK_SECONDS, self._retry_seconds))
         except ApiFailure as failure:
-            self._fails(failure)
+            self._saying.fails(failure)
         else:
-            self._works()
+            self._saying.works()
             if why:
                 self._step_down(candidate, why)
 
@@ -206,15 +184,3 @@ class Elector:
         self._holding.forget()
         self._log.warning("not leading any more", why=why)
         candidate.changed()
-
-    # What is wrong
-
-    def _fails(self, failure: ApiFailure) -> None:
-        if str(failure) != self._problem:
-            self._log.warning(str(failure))
-        self._problem = str(failure)
-
-    def _works(self) -> None:
-        if self._problem:
-            self._log.info("the lease can be reached again")
-        self._problem = ""
