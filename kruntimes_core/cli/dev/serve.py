@@ -69,9 +69,9 @@ class _Session:
             settings, self._profiles, self._engine, self._events, self._clock, log
         ) as cluster:
             path = self._kubeconfig_path(cluster)
+            # Before there is a file to take away. SIGHUP says that the terminal is gone.
+            stop_on_signals(lambda _: cluster.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
             with kubeconfig(path, cluster.server.url):
-                # SIGHUP says that the terminal is gone.
-                stop_on_signals(lambda _: cluster.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
                 self._introduce(cluster, path)
                 await self._work(cluster, display, arrivals_of(self._options, settings))
             if display.stays:

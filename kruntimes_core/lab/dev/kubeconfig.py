@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from kruntimes_core.model.errors import InputError
 
@@ -39,49 +42,77 @@ def default_path(port: int, environment: Mapping[str, str]) -> Path:
 
 @contextmanager
 def kubeconfig(path: Path, url: str) -> Iterator[None]:
-    """While it is entered, the file is there. Raises `InputError` where it cannot be written, and for a
-    file that somebody else wrote: a kubeconfig holds what nobody wants to lose.
+    """While it is entered, the file is there, and locked, so that others can tell whether this one serves.
+
+    Raises `InputError` where it cannot be written, for one of another `kruntimes dev` that still serves, and
+    for a file that somebody else wrote: a kubeconfig holds what nobody wants to lose.
     """
     text = _MARK + _TEXT.format(name=_NAME, url=url)
     try:
-        _write(path, text)
+        locked = _write(path, text)
     except OSError as error:
         raise InputError(
             f"cannot write the kubeconfig {path}: {error.strerror}: choose another --kubeconfig-out"
         ) from error
-    try:
-        yield
-    finally:
-        if _is_ours(path, text):
-            path.unlink(missing_ok=True)
+    with locked:
+        try:
+            yield
+        finally:
+            if _is_ours(path, text):
+                path.unlink(missing_ok=True)
 
 
-def _write(path: Path, text: str) -> None:
-    if path.exists():
-        _check_replaceable(path)
+def _write(path: Path, text: str) -> IO[str]:
+    """Returns the file, which is locked for as long as it is open."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Whole or not at all: a script waits for the file, and reads it as soon as it is there.
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with open(handle, "w", encoding="utf-8") as file:
+    with _replaceable(path):
+        # Whole or not at all: a script waits for the file, and reads it as soon as it is there.
+        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        file = open(handle, "w", encoding="utf-8")  # noqa: SIM115 - whoever serves keeps it open
+        try:
             file.write(text)
-        os.replace(beside, path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
+            file.flush()
+            _lock(file)
+            os.replace(beside, path)
+        except BaseException:
+            file.close()
+            Path(beside).unlink(missing_ok=True)
+            raise
+    return file
 
 
-def _check_replaceable(path: Path) -> None:
-    """Raises: `InputError` for what is not to be lost. An empty file is nobody's loss."""
+@contextmanager
+def _replaceable(path: Path) -> Iterator[None]:
+    """While it is entered, nobody else replaces what is there. Raises: `InputError` for what is not to go.
+
+    An empty file is nobody's loss, nor is one whose process is gone: locks go with it, however it ended.
+    """
+    if not path.exists():
+        yield
+        return
     if not path.is_file() and not path.is_dir():
         raise InputError(f"{path} is no file, and would be replaced by one: choose another --kubeconfig-out")
-    held = path.read_text(errors="replace")
-    if held and not held.startswith(_MARK):
-        raise InputError(f"{path} holds something else: remove it, or choose another --kubeconfig-out")
+    with path.open("r+", encoding="utf-8", errors="replace") as held:
+        if held.read(len(_MARK)) not in ("", _MARK):
+            raise InputError(f"{path} holds something else: remove it, or choose another --kubeconfig-out")
+        if not _lock(held):
+            serves = "leads to a kruntimes dev that still serves"
+            raise InputError(f"{path} {serves}: stop it, or choose another --kubeconfig-out")
+        yield
+
+
+def _lock(file: IO[str]) -> bool:
+    """Lock the file; False if another process did. Where there are no locks, nobody can be asked."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno != errno.EWOULDBLOCK
+    return True
 
 
 def _is_ours(path: Path, text: str) -> bool:
     try:
-        return path.read_text() == text
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(len(text) + 1) == text
     except OSError:
         return False

@@ -159,6 +159,18 @@ def test_what_cannot_be_is_one_line(tmp_path: Path, arguments: list[str], proble
     assert problem in line
 
 
+def test_the_kubeconfig_of_one_that_serves_is_not_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    with running(tmp_path, "--kubeconfig-out", str(path)) as dev:
+        url = dev.url()
+        done = ended(tmp_path, "--kubeconfig-out", str(path))
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"{path} leads to a kruntimes dev that still serves: stop it, or choose another" in done.stderr
+        assert url in path.read_text()
+        assert dev.end() == 0
+    assert files(tmp_path) == []
+
+
 def test_somebody_elses_kubeconfig_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "config"
     path.write_text("kind: Config\n")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,7 +64,47 @@ def test_one_that_was_left_behind_is_replaced(tmp_path: Path) -> None:
         assert URL in path.read_text()
 
 
-def test_one_that_another_cluster_wrote_meanwhile_stays(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["replaced", "written into"])
+def test_one_that_somebody_else_wrote_meanwhile_stays(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "config"
+    with kubeconfig(path, URL):
+        if how == "replaced":
+            path.unlink()
+        path.write_text("kind: Config\n")
+    assert path.read_text() == "kind: Config\n"
+
+
+def test_one_whose_cluster_is_still_served_is_left_to_it(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    with kubeconfig(path, URL):
+        for _ in range(2):
+            with pytest.raises(InputError, match="config leads to a kruntimes dev that still serves: stop"):
+                kubeconfig(path, "http://127.0.0.1:1").__enter__()
+        assert URL in path.read_text()
+        assert list(tmp_path.iterdir()) == [path]
+    with kubeconfig(path, "http://127.0.0.1:1"):
+        assert "http://127.0.0.1:1" in path.read_text()
+
+
+def test_one_whose_process_was_killed_is_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    serve = f"with kubeconfig(Path({str(path)!r}), {URL!r}): os.kill(os.getpid(), 9)"
+    imports = "import os; from pathlib import Path; from kruntimes_core.lab.dev.kubeconfig import kubeconfig"
+    killed = subprocess.run([sys.executable, "-c", f"{imports}\n{serve}"], check=False, timeout=50)
+    assert killed.returncode == -9
+    assert URL in path.read_text()
+    with kubeconfig(path, "http://127.0.0.1:1"):
+        assert "http://127.0.0.1:1" in path.read_text()
+    assert not path.exists()
+
+
+def test_where_there_are_no_locks_the_last_one_has_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", none)
     path = tmp_path / "config"
     with kubeconfig(path, URL):
         other = kubeconfig(path, "http://127.0.0.1:1")
