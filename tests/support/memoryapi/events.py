@@ -8,6 +8,8 @@ from functools import cached_property
 from itertools import count
 from typing import Any, Protocol
 
+from virtual.time import VirtualClock
+
 from embedded.bodies import namespace_body
 from kruntimes_core.cluster.announcing.announcer import Announcer
 from kruntimes_core.cluster.announcing.settings import EventSettings, EventSink, events_to
@@ -15,7 +17,6 @@ from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, NotS
 from kruntimes_core.engine.instant import ticks
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.virtual_time import VirtualClock
 from kruntimes_core.testing.builders import NAMESPACE, NOW
 from memoryapi.site import Site, play
 from simulation.direct import DirectTransport

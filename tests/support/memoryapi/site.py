@@ -9,14 +9,15 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from virtual.planning import InlinePlanner
+from virtual.time import VirtualClock, run_virtual
+
 from kruntimes_core.cluster.host.host import Host
 from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.observing.log import Level, Log
-from kruntimes_core.cluster.planning.inline import InlinePlanner
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.virtual_time import VirtualClock, run_virtual
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.harness import ApiServer
 from kruntimes_core.testing.harness.world import World

@@ -11,6 +11,8 @@ from random import Random
 from typing import Any
 
 from memoryapi.server import MemoryApi
+from virtual.planning import InlinePlanner
+from virtual.time import VirtualClock, run_virtual
 
 from kruntimes_core.cluster.host.host import Host
 from kruntimes_core.cluster.host.means import Means
@@ -19,10 +21,8 @@ from kruntimes_core.cluster.leading.elector import Elector
 from kruntimes_core.cluster.leading.gauges import show_election
 from kruntimes_core.cluster.leading.term import Term
 from kruntimes_core.cluster.observing.log import Level, Log
-from kruntimes_core.cluster.planning.inline import InlinePlanner
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.virtual_time import VirtualClock, run_virtual
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.harness import ApiServer
 from kruntimes_core.testing.harness.world import World

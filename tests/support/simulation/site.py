@@ -10,11 +10,13 @@ from itertools import count
 from random import Random
 from typing import Any
 
+from virtual.planning import InlinePlanner
+from virtual.time import VirtualClock, run_virtual
+
 from kruntimes_core.cluster.host.host import Host
 from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.observing.log import Level, Log
-from kruntimes_core.cluster.planning.inline import InlinePlanner
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.requests import Patch
@@ -23,7 +25,6 @@ from kruntimes_core.lab.apiserver.server import ApiServer
 from kruntimes_core.lab.dev import manifests
 from kruntimes_core.lab.runtimes.actor import SimulatedRuntimes
 from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
-from kruntimes_core.lab.virtual_time import VirtualClock, run_virtual
 from simulation.direct import DirectTransport
 
 Object = dict[str, Any]

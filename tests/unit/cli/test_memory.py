@@ -7,6 +7,7 @@ import gc
 from collections.abc import Iterator
 
 import pytest
+from virtual.time import run_virtual
 
 from kruntimes_core.cli.scheduler.memory import rest_memory
 from kruntimes_core.engine.events import PodsListed, RunsListed
@@ -15,7 +16,6 @@ from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.site import Means, prepared
 from kruntimes_core.lab.bench.engine.stopwatch import Stopwatch
 from kruntimes_core.lab.bench.engine.workloads import WORKLOADS, Timed
-from kruntimes_core.lab.virtual_time import run_virtual
 from kruntimes_core.testing.plugins import installed_profiles
 
 FULL = 2

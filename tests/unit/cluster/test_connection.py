@@ -446,7 +446,7 @@ class Answers:
 
 
 def tried(*answers: Response | Exception) -> None:
-    from kruntimes_core.lab.virtual_time import VirtualClock, run_virtual
+    from virtual.time import VirtualClock, run_virtual
 
     async def main() -> None:
         connection: Any = Connection(server="https://api", credentials=Any, origin="context one")  # type: ignore[arg-type]

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from counting.loops import CountedClock, counted_timers
 from memoryapi.site import Site, play
+from virtual.time import VirtualClock
 
 from kruntimes_core.cluster.host.pump import Pump
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.virtual_time import VirtualClock
 from kruntimes_core.testing.builders import NOW
 
 RUNS = 20

@@ -7,10 +7,11 @@ import json
 import tracemalloc
 from typing import Any
 
+from virtual.time import VirtualClock, run_virtual
+
 from kruntimes_core.cluster.transport.protocol import Call, Response
 from kruntimes_core.cluster.watching.feed import feeds
 from kruntimes_core.cluster.watching.listing import Listed, Listing
-from kruntimes_core.lab.virtual_time import VirtualClock, run_virtual
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.testing.objects import run_object
 

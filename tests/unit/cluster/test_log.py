@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memoryapi.site import Site, play
+from virtual.time import VirtualClock
 
 from kruntimes_core.cluster.observing.log import Format, Level, Log
 from kruntimes_core.engine.instant import Now
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.virtual_time import VirtualClock
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 

@@ -17,6 +17,7 @@ import pytest
 from memoryapi.site import Site, play
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
+from virtual.time import run_virtual
 
 from kruntimes_core import Reject, Run, RuntimePod
 from kruntimes_core.cli.main import main
@@ -25,7 +26,6 @@ from kruntimes_core.cluster.observing.addresses import Address
 from kruntimes_core.cluster.observing.endpoints import Endpoints
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.lab.virtual_time import run_virtual
 from kruntimes_core.testing.harness import RUNS
 from kruntimes_core.testing.plugins import fake_plugin
 

@@ -15,6 +15,7 @@ from memoryapi.events import EventWay
 from memoryapi.site import Site, play
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
+from virtual.planning import InlinePlanner
 
 from kruntimes_core.cluster.comparing.comparison import Comparison, DryRun
 from kruntimes_core.cluster.comparing.gauges import show_comparison
@@ -27,7 +28,6 @@ from kruntimes_core.cluster.observing.checks import Check, report
 from kruntimes_core.cluster.observing.endpoints import Endpoints
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.observing.metrics import Metrics
-from kruntimes_core.cluster.planning.inline import InlinePlanner
 from kruntimes_core.engine.tally import Result, Tally
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.errors import InputError

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from counting.loops import counted_timers
 from scenes.planning import work_of
+from virtual.planning import InlinePlanner
 
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.planning.blame import failed, failure
-from kruntimes_core.cluster.planning.inline import InlinePlanner
 from kruntimes_core.cluster.planning.patience import UNATTENDED, Patience
 from kruntimes_core.cluster.planning.protocol import Task
 from kruntimes_core.cluster.planning.thread import Handover, WorkerThread

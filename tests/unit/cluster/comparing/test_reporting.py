@@ -10,6 +10,7 @@ from typing import Any
 import aiohttp
 from dryrun.site import Beside, play
 from memoryapi.site import Site
+from virtual.time import VirtualClock
 
 from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.cli.scheduler.comparison import PATH, report_lines, report_page
@@ -20,7 +21,6 @@ from kruntimes_core.cluster.observing.addresses import Address
 from kruntimes_core.cluster.observing.endpoints import Endpoints, Page
 from kruntimes_core.cluster.observing.log import Format, Log
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.virtual_time import VirtualClock
 
 HOSTILE = "waiting\x1b[31m for\n2026 ERROR fake"
 

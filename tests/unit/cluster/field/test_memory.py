@@ -12,16 +12,16 @@ from random import Random
 
 from memoryapi.server import target
 from memoryapi.site import Site, play
+from virtual.planning import InlinePlanner
+from virtual.time import VirtualClock, run_virtual
 
 from kruntimes_core.cluster.host.host import Host
 from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.observing.log import Log
-from kruntimes_core.cluster.planning.inline import InlinePlanner
 from kruntimes_core.cluster.transport.protocol import Call, Response
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.virtual_time import VirtualClock, run_virtual
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.objects import pod_object, run_object
 

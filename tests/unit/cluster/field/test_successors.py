@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from memoryapi.server import target
 from memoryapi.site import Site, play
+from virtual.planning import InlinePlanner
 
-from kruntimes_core.cluster.planning.inline import InlinePlanner
 from kruntimes_core.cluster.planning.protocol import Done, Task
 from kruntimes_core.cluster.transport.protocol import Call, Response
 from kruntimes_core.engine.cycle.work import PlanWork

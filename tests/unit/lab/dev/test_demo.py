@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from itertools import islice
 
 import pytest
+from virtual.time import run_virtual
 
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.requests import Write
@@ -13,7 +14,6 @@ from kruntimes_core.lab.dev.book import Book
 from kruntimes_core.lab.dev.demo import RUNTIMES, demo
 from kruntimes_core.lab.dev.workload import feed, first_runs
 from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
-from kruntimes_core.lab.virtual_time import run_virtual
 from kruntimes_core.model.run import ACTIVE_PHASES
 from simulation.site import NAMESPACE, Object, Site, passes
 

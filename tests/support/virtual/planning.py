@@ -1,4 +1,4 @@
-"""Plans that run at once, on the loop's thread: for simulators and tests, where plugins are trusted."""
+"""Plans that run at once, on the loop's thread: no worker lives in virtual time."""
 
 from __future__ import annotations
 

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from virtual.time import StandstillError, VirtualClock, run_virtual
 
 from kruntimes_core.engine.instant import SECOND
-from kruntimes_core.lab.virtual_time import StandstillError, VirtualClock, run_virtual
 
 
 def test_timers_fire_in_order_and_at_their_moment() -> None:

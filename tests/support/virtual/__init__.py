@@ -1,0 +1,1 @@
+"""Hosts in virtual time."""
