@@ -105,8 +105,3 @@ class RunObservation:
         if self.assigned_pod is None:
             return False
         return self.phase in ACTIVE_PHASES or self.phase is Phase.UNKNOWN
-
-    @property
-    def terminal(self) -> bool:
-        """Whether the Run has ended for good."""
-        return self.phase in TERMINAL_PHASES

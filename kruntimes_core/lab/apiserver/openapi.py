@@ -16,7 +16,6 @@ V2_EMPTY = b"\x0a\x032.0"
 V2_TYPE = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 
 _INFO = {"title": "Kubernetes", "version": "v1.37.2"}
-V2_AS_JSON: Object = {"swagger": "2.0", "info": _INFO, "paths": {}}
 
 
 def index(resources: Iterable[Resource]) -> Object:
