@@ -67,6 +67,12 @@ class BadScheduler:
         self.honestly(name)
         self._write(name, phase="Failed")
 
+    def for_ever(self, name: str) -> None:
+        """To the next Pod, with a finalizer, so that it cannot be deleted."""
+        self.honestly(name)
+        held = {"metadata": {"finalizers": ["example.com/held"]}}
+        self._client.patch(RUNS, name, held, self._namespace)
+
     def none(self, name: str) -> None:
         """Nowhere."""
 
@@ -91,6 +97,7 @@ FAULTS: Mapping[str, Callable[[BadScheduler, str], None]] = {
     "podNotAlive": BadScheduler.on_a_ghost,
     "emptyWrite": BadScheduler.without_change,
     "runLost": BadScheduler.and_fail,
+    "finalizer": BadScheduler.for_ever,
     "idle": BadScheduler.none,
 }
 

@@ -74,7 +74,7 @@ async def measure(settings: Settings, folder: Path, tell: Tell, log: Log) -> Res
         await check_crds(api)
         observer = Observer(watching, clock, Random(), log, name)  # noqa: S311 - for jitter
         site = Site(api, observer, settings.load, name)
-        async with _cleaned(site, settings.waits.namespaces, tell):
+        async with _in_words(connection.server), _cleaned(site, settings.waits.namespaces, tell):
             return await _Bench(settings, site, folder, tell).run(
                 Ceiling(site, watching, settings.ceiling_patches, settings.in_flight), connection.server
             )
@@ -89,6 +89,15 @@ def _check(settings: Settings) -> None:
         check_configuration(settings.config)
     if settings.pid is not None:
         check_process(settings.pid)
+
+
+@asynccontextmanager
+async def _in_words(server: str) -> AsyncIterator[None]:
+    """A server that is lost in the middle is nobody's mistake in here."""
+    try:
+        yield
+    except TransportError as error:
+        raise InputError(f"the API server {server} was lost in the middle: {error}: is it up?") from error
 
 
 @asynccontextmanager

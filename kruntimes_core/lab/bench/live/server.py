@@ -27,8 +27,9 @@ def is_loopback(connection: Connection) -> bool:
 def check_loopback(connection: Connection) -> None:
     """Raises `InputError` for a server that is not on this machine."""
     if not is_loopback(connection):
+        where = "not on this machine" if connection.proxy is None else "behind a proxy"
         raise InputError(
-            f"{connection.server} ({connection.origin}) is not on this machine, and a bench loads a"
+            f"{connection.server} ({connection.origin}) is {where}, and a bench loads a"
             " server as hard as it can: add --yes-load-this-cluster if that is what you want"
         )
 

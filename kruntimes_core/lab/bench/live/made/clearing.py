@@ -34,13 +34,16 @@ async def remove_everything(site: Site, seconds: float) -> list[str]:
     """Delete all objects and the namespaces; returns those whose deletion nobody finishes here.
 
     That takes a controller manager, which the API server of a test has not. They are empty then.
-    seconds: how long one may take.
+    seconds: how long one may take. Raises `InputError` for objects that stay, as by a finalizer; all else
+    is gone then.
     """
     left = await site.api.names(NAMESPACES, (("labelSelector", f"{BENCH_LABEL}={site.bench}"),))
     with site.observer.clearing():
-        for resource in (RUNS, PODS):
-            await together(site.api.delete_all(resource, name) for name in left)
-        await together(site.api.delete(NAMESPACES, None, name) for name in left)
+        try:
+            for resource in (PODS, RUNS):
+                await together(site.api.delete_all(resource, name) for name in left)
+        finally:
+            await together(site.api.delete(NAMESPACES, None, name) for name in left)
     given_up_at = time.monotonic() + seconds
     while left := [name for name in left if await _is_there(site, name)]:
         if time.monotonic() >= given_up_at:

@@ -8,6 +8,8 @@ from math import ceil
 from statistics import median
 
 _INEXACT = 1e-9
+_SHORTEST_SECONDS = 0.1
+"""In less, a server answers one handful of requests: how close together says nothing of how many it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,14 @@ class Window:
     """Of the Runs that were placed in it; None without any."""
 
     @property
-    def rate(self) -> float:
-        """Placements a second."""
-        return self.placed / (self.end - self.start)
+    def rate(self) -> float | None:
+        """Placements a second; None if it is too short."""
+        return rate(self.placed, self.end - self.start)
+
+
+def rate(number: int, seconds: float) -> float | None:
+    """How many a second; None for a time that is too short to tell."""
+    return number / seconds if seconds > _SHORTEST_SECONDS - _INEXACT else None
 
 
 def spread(values: Iterable[float | None]) -> Spread | None:

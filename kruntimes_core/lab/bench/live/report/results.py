@@ -10,7 +10,15 @@ from statistics import harmonic_mean
 
 from kruntimes_core.lab.bench.live.load import Load
 from kruntimes_core.lab.bench.live.observing.judge import Finding
-from kruntimes_core.lab.bench.live.report.figures import Latency, Spread, Window, latency, spread, windows
+from kruntimes_core.lab.bench.live.report.figures import (
+    Latency,
+    Spread,
+    Window,
+    latency,
+    rate,
+    spread,
+    windows,
+)
 
 _EMBEDDED = "kruntimes-dev"
 
@@ -36,6 +44,8 @@ class Round:
     """From when the scheduler could begin to the first placement."""
     ceiling: Sequence[float]
     """Bare patches a second, in samples before and after it."""
+    in_flight: int
+    """Bare patches at a time."""
     writes: float
     """Versions of a Run that neither its owner nor its Pod made; the mean."""
     events: float
@@ -59,13 +69,15 @@ class Round:
 
     @property
     def rate(self) -> float | None:
-        """Placements a second; None for too few."""
-        return self.counted / self.seconds if self.seconds > 0 and self.counted else None
+        """Placements a second; None for none, or in a time that is too short."""
+        return rate(self.counted, self.seconds) if self.counted else None
 
     @property
     def share(self) -> float | None:
-        """The rate as a share of the ceiling."""
-        return self.rate / self.ceiling_rate if self.rate is not None else None
+        """The rate as a share of the ceiling; None for as few Runs as may all be under way at once."""
+        if self.rate is None or self.placed <= self.in_flight:
+            return None
+        return self.rate / self.ceiling_rate
 
     @property
     def ceiling_rate(self) -> float:

@@ -17,6 +17,7 @@ def round_of(
     waited: bool,
     own_versions: Container[str],
     ceiling: Sequence[float],
+    in_flight: int,
     late_seconds: float,
 ) -> Round:
     """The figures of a round that is over.
@@ -37,6 +38,7 @@ def round_of(
         seconds=max((at for at, _ in moments.placements), default=0.0),
         first_seconds=book.first.at - marks.released.at if book.first is not None else None,
         ceiling=ceiling,
+        in_flight=in_flight,
         writes=_mean([sum(one not in own_versions for one in each) for each in versions]),
         events=_mean([len(each) for each in versions]),
         start_processor_seconds=_between(marks.released, book.first or marks.last),

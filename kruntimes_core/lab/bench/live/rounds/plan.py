@@ -161,6 +161,7 @@ class Rounds:
             waited=self._settings.load.mode is Mode.DRAIN,
             own_versions=self._site.api.own_versions,
             ceiling=[rate for samples in self.samples[-2:] for rate in samples],
+            in_flight=self._settings.in_flight,
             late_seconds=late_seconds,
         )
         self.rounds.append(round_)

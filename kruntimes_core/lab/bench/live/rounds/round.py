@@ -15,6 +15,8 @@ from kruntimes_core.lab.bench.live.scheduler.usage import Usage
 from kruntimes_core.lab.bench.live.tasks import beside
 
 Measure = Callable[[], Usage | None]
+_LULL_SECONDS = 1.0
+"""Without a placement, after which the last one may have been the last of all."""
 
 
 class Loading:
@@ -42,13 +44,17 @@ class Loading:
     async def follow(self) -> None:
         """Follow the round to its end."""
         while not self.book.done:
-            before = self.book.placed
-            if not await self._more_than(before):
+            before, lull = self.book.placed, min(_LULL_SECONDS, self._patience_seconds)
+            if await self._more_than(before, lull):
+                continue
+            # This may have been the last one: what is used while nothing comes is of no placement.
+            self.book.pause()
+            if not await self._more_than(before, self._patience_seconds - lull):
                 break
         self.book.finish()
 
-    async def _more_than(self, placed: int) -> bool:
-        return await self._site.observer.until(lambda: self.book.placed > placed, self._patience_seconds)
+    async def _more_than(self, placed: int, seconds: float) -> bool:
+        return await self._site.observer.until(lambda: self.book.placed > placed, seconds)
 
 
 @asynccontextmanager

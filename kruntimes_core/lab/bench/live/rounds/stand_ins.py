@@ -8,10 +8,12 @@ from contextlib import aclosing, asynccontextmanager
 
 from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES, Resource
 from kruntimes_core.cluster.transport.protocol import Call, Transport
+from kruntimes_core.lab.bench.live.api import RefusedError
 from kruntimes_core.lab.bench.live.made.site import Site
 from kruntimes_core.lab.bench.live.tasks import beside
 
 _WATCH_SECONDS = 600
+_NOT_SERVED = 404
 
 
 class _StandIn:
@@ -38,11 +40,22 @@ class _StandIn:
 async def stand_ins(site: Site, transport: Transport) -> AsyncIterator[None]:
     """Within the block they are open, in each namespace of the site."""
     watches = [
-        _StandIn(transport, resource, name, await site.api.version(resource, name))
+        _StandIn(transport, resource, name, version)
         for resource in (PODS, WORKSPACES, RUNS)
         for name in site.namespaces
+        if (version := await _version(site, resource, name)) is not None
     ]
     async with beside(watch.run() for watch in watches):
         for watch in watches:
             await watch.opened.wait()
         yield
+
+
+async def _version(site: Site, resource: Resource, namespace: str) -> str | None:
+    """Where a watch begins. None for workspaces that the server does not serve: a scheduler works without."""
+    try:
+        return await site.api.version(resource, namespace)
+    except RefusedError as error:
+        if resource is not WORKSPACES or error.code != _NOT_SERVED:
+            raise
+        return None

@@ -48,7 +48,7 @@ class Book:
         self.released: Mark | None = None
         """When the scheduler could begin."""
         self.first: Mark | None = None
-        """When the first Run was placed, and the last one."""
+        """When the first Run was placed, and the last one, or a moment after it where some were not."""
         self.last: Mark | None = None
         self.on_placed: Callable[[SeenRun], None] = lambda run: None
 
@@ -56,6 +56,10 @@ class Book:
         """From now on the scheduler can place. measure: gives what it has used so far."""
         self._measure = measure
         self.released = self._mark()
+
+    def pause(self) -> None:
+        """No Run has been placed for a while, and none may be any more."""
+        self.last = self._mark()
 
     def finish(self) -> None:
         """The round is over, whether or not every Run was placed."""
