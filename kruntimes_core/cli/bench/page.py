@@ -101,7 +101,7 @@ def _round(one: Round) -> Iterator[str]:
     yield f"<h2>Round {one.number}</h2>"
     yield '<h3>Rate</h3><p class="key"><span class="rate">placements a second</span></p>'
     level = ("the ceiling: bare patches", one.ceiling_rate)
-    rates = Series("rate", "rate", [(piece.start, piece.rate) for piece in pieces])
+    rates = Series("rate", "rate", [(piece.start, piece.rate) for piece in pieces if piece.rate is not None])
     yield svg(Chart("Placements a second over time", one.seconds, [rates], lambda value: f"{value:g}", level))
     yield '<h3>Latency</h3><p class="key"><span class="p50">p50</span><span class="p99">p99</span></p>'
     known = [(piece.start, piece.latency) for piece in pieces if piece.latency is not None]

@@ -116,7 +116,7 @@ def _windows(results: Results, window_seconds: float, screen: Screen) -> Iterato
             f"{window.start:.1f}s",
             f"{window.end:.1f}s",
             window.placed,
-            f"{window.rate:.1f}",
+            f"{window.rate:.1f}" if window.rate is not None else None,
             milliseconds(window.latency.p50) if window.latency is not None else None,
             milliseconds(window.latency.p99) if window.latency is not None else None,
         )

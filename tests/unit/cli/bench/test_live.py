@@ -18,7 +18,7 @@ from kruntimes_core.cli.main import main
 from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.lab.bench.live.load import Load, Mode
 from kruntimes_core.lab.bench.live.observing.judge import Finding, Rule
-from kruntimes_core.lab.bench.live.report.document import SUMMARY
+from kruntimes_core.lab.bench.live.report.document import SUMMARY, bench_document
 from kruntimes_core.lab.bench.live.report.results import Machine, Results, Round
 from kruntimes_core.lab.bench.live.scheduler.process import SchedulerEndedError
 from kruntimes_core.lab.bench.live.settings import Settings
@@ -32,6 +32,7 @@ ROUND = Round(
     seconds=11.0,
     first_seconds=0.25,
     ceiling=[1.0, 3.0],
+    in_flight=2,
     writes=1.0,
     events=2.0,
     start_processor_seconds=0.75,
@@ -259,6 +260,36 @@ def test_every_figure_has_a_row_and_what_nobody_knows_has_none() -> None:
     text = "\n".join(lines(replace(RESULTS, rounds=[unknown])))
     assert "processor time for a Run" not in text
     assert re.search(r"^memory ", text, re.MULTILINE) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "missing"),
+    [
+        ({"in_flight": 3}, ["share of the ceiling"]),
+        ({"seconds": 0.09}, ["share of the ceiling", "placements a second"]),
+        ({"placements": [(0.0, 0.25)], "counted": 0}, ["share of the ceiling", "placements a second"]),
+    ],
+)
+def test_too_few_runs_have_no_share_and_too_short_a_time_no_rate(
+    changed: dict[str, Any], missing: list[str]
+) -> None:
+    few = replace(RESULTS, rounds=[replace(ROUND, **changed)])
+    figures = [line.partition("  ")[0] for line in lines(few)]
+    names = ["placements a second", "bare patches a second: the ceiling", "share of the ceiling"]
+    assert [name for name in names if name not in figures] == sorted(missing)
+    for name in missing:
+        assert f"<td>{name}</td>" not in page(few)
+    document = bench_document(few, 10.0)
+    assert document["rounds"][0]["shareOfCeiling"] is document["summary"]["shareOfCeiling"] is None
+
+
+def test_a_window_that_is_too_short_has_no_rate() -> None:
+    short = replace(RESULTS, rounds=[replace(ROUND, seconds=10.05)])
+    *_, last = bench_document(short, 10.0)["rounds"][0]["windows"]
+    assert (last["placed"], last["perSecond"]) == (1, None)
+    assert re.search(r"^1 +10\.0s +10\.1s +1 +<none> +2\.00 s", "\n".join(lines(short)), re.MULTILINE)
+    at_once = replace(RESULTS, rounds=[replace(ROUND, seconds=0.01)])
+    assert '<path class="rate"' not in page(at_once)
 
 
 def test_a_rule_that_was_broken_is_named_in_a_line() -> None:

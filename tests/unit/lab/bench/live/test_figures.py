@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kruntimes_core.lab.bench.live.report.figures import Spread, latency, percentile, spread, windows
+from kruntimes_core.lab.bench.live.report.figures import Spread, latency, percentile, rate, spread, windows
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,14 @@ def test_windows_cut_a_round_and_the_last_one_is_as_long_as_the_rest() -> None:
     assert first.latency is not None
     assert last.latency is not None
     assert (first.latency.p50, last.latency.highest) == (0.2, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("number", "seconds", "expected"),
+    [(5, 0.003, None), (5, 0.0, None), (5, 0.099, None), (5, 0.3 - 0.2, 50.0), (0, 2.0, 0.0), (5, 2.0, 2.5)],
+)
+def test_a_rate_needs_a_tenth_of_a_second(number: int, seconds: float, expected: float | None) -> None:
+    assert rate(number, seconds) == (None if expected is None else pytest.approx(expected))
 
 
 def test_every_placement_is_in_one_window() -> None:
