@@ -34,7 +34,13 @@ class Scene:
         """What the scheduler used, after the round was followed to its end."""
         asyncio.run(self.loading.follow())
         return round_of(
-            1, self.loading.book, waited=False, own_versions=(), ceiling=[1.0], late_seconds=0.0
+            1,
+            self.loading.book,
+            waited=False,
+            own_versions=(),
+            ceiling=[1.0],
+            in_flight=1,
+            late_seconds=0.0,
         ).processor_seconds
 
     async def _until(self, holds: Callable[[], bool], seconds: float) -> bool:
