@@ -10,6 +10,7 @@ from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.state import State
 from kruntimes_core.engine.state.claims import RunKey
 from kruntimes_core.engine.tally import Tally
+from kruntimes_core.framework.configuration import Profiles
 
 
 class View:
@@ -19,6 +20,11 @@ class View:
         self._core = core
         self._listed: set[type] = set()
         """The kinds of lists that were seen."""
+
+    @property
+    def profiles(self) -> Profiles:
+        """What it decides by now."""
+        return self._core.profiles
 
     @property
     def state(self) -> State:

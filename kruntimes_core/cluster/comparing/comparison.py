@@ -16,7 +16,6 @@ from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.cluster.writing.dry import Holder
 from kruntimes_core.engine import events
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.framework.configuration import Profiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +35,10 @@ class Comparison:
         *,
         engine: Engine,
         clock: Clock,
-        profiles: Profiles,
         planner: Planner,
         stir: Callable[[], None],
     ) -> None:
-        """profiles: those that the engine decides by. stir: called when there may be something to do."""
+        """stir: called when there may be something to do."""
         self.report = Report(clock.now().wall)
         self._holds = Holds(engine, clock)
         self._asking = Asking(planner, stir)
@@ -56,7 +54,7 @@ class Comparison:
             clock=clock,
             holds=self._holds,
             leftovers=self._leftovers,
-            placements=Placements(self.report, self._asking, profiles),
+            placements=Placements(self.report, self._asking, engine),
             report=self.report,
         )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 
 from kruntimes_core.cluster.comparing.comparison import Comparison
 from kruntimes_core.cluster.comparing.kinds import Kind, NotCompared
 from kruntimes_core.cluster.comparing.report import Report
 from kruntimes_core.cluster.observing.metrics import Metrics, Samples
-from kruntimes_core.framework.configuration import Profiles
 
 BLAMED = frozenset(
     {
@@ -23,10 +23,9 @@ BLAMED = frozenset(
 """Kinds in which a plugin may make the difference."""
 
 
-def show_comparison(metrics: Metrics, comparison: Comparison, profiles: Profiles) -> None:
+def show_comparison(metrics: Metrics, comparison: Comparison) -> None:
     """Add them; every series stands from the beginning."""
     report = comparison.report
-    plugins = {plugin.name for profile in profiles.all for plugin in profile.plugins}
     metrics.counter(
         "dry_run_agreements",
         "Runs with which the running scheduler did what would be done here.",
@@ -37,7 +36,7 @@ def show_comparison(metrics: Metrics, comparison: Comparison, profiles: Profiles
         "dry_run_differences",
         "Runs with which the running scheduler did otherwise, by how, and by the plugin that makes it.",
         ("kind", "plugin"),
-        lambda: _differences(report, plugins),
+        lambda: _differences(report, metrics.plugins.keys()),
     )
     metrics.counter(
         "dry_run_not_compared",
@@ -53,7 +52,7 @@ def show_comparison(metrics: Metrics, comparison: Comparison, profiles: Profiles
     )
 
 
-def _differences(report: Report, plugins: set[str]) -> Samples:
+def _differences(report: Report, plugins: Collection[str]) -> Samples:
     counts: Counter[tuple[str, ...]] = Counter(
         {(kind.value, plugin): 0 for kind in Kind for plugin in ("", *(plugins if kind in BLAMED else ()))}
     )

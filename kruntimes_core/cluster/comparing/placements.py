@@ -11,9 +11,9 @@ from kruntimes_core.cluster.comparing.difference import Difference
 from kruntimes_core.cluster.comparing.kinds import Hint, Kind, NotCompared
 from kruntimes_core.cluster.comparing.report import Report
 from kruntimes_core.cluster.comparing.sighting import Look, Sighting
+from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.engine.record.judging import Judgement, JudgeWork, Question
-from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.model.snapshot import Snapshot
 
@@ -21,10 +21,10 @@ from kruntimes_core.model.snapshot import Snapshot
 class Placements:
     """Compares them, each with the last decision that was made here."""
 
-    def __init__(self, report: Report, asking: Asking, profiles: Profiles) -> None:
+    def __init__(self, report: Report, asking: Asking, engine: Engine) -> None:
         self._report = report
         self._asking = asking
-        self._profiles = profiles
+        self._engine = engine
 
     def compare(self, look: Look, decision: Decision) -> None:
         """look: at a Run that the running scheduler placed. decision: what was decided on it here."""
@@ -35,7 +35,7 @@ class Placements:
         placed = Placement(
             run=decision.run,
             decision=decision,
-            profile=decision.profile or self._profiles.of(decision.run.runtime),
+            profile=decision.profile or self._engine.profiles.of(decision.run.runtime),
             pod=sighting.seen.assigned_pod or "",
             pod_uid=sighting.seen.assigned_pod_uid,
             hints=(Hint.FOLLOWS,) if look.misled else (),

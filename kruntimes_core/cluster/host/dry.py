@@ -27,7 +27,6 @@ def comparison_of(base: Base, asked: DryRun) -> Comparison:
         asked,
         engine=base.engine,
         clock=means.clock,
-        profiles=means.profiles,
         planner=means.planner,
         stir=base.stirred.set,
     )
@@ -52,4 +51,4 @@ def join_comparison(base: Base, comparison: Comparison) -> None:
     base.watched.foretold.append(comparison.before)
     base.watched.listeners.append(comparison.after)
     comparison.report.listeners.append(DifferenceLines(base.means.log).differs)
-    show_comparison(base.metrics, comparison, base.means.profiles)
+    show_comparison(base.metrics, comparison)

@@ -12,7 +12,6 @@ from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.cluster.writing.protocol import Writer
 from kruntimes_core.engine.binding.requests import Applied, Found, InDoubt, NotFound, Refused, WriteKind
 from kruntimes_core.engine.instant import SECOND
-from kruntimes_core.framework.configuration import Profiles
 
 _READ_OUTCOMES = (Found, NotFound, InDoubt)
 _WRITE_OUTCOMES = (Applied, Refused, InDoubt)
@@ -23,7 +22,7 @@ def show_host(parts: Parts) -> None:
     metrics, means = parts.base.metrics, parts.base.means
     _show_requests(metrics, parts.writer)
     _show_placing(metrics, parts)
-    _show_planner(metrics, means.planner, means.profiles)
+    _show_planner(metrics, means.planner)
     _show_watches(metrics, parts.reflectors, means.clock)
     metrics.gauge(
         "missing_rights",
@@ -74,14 +73,17 @@ def _show_placing(metrics: Metrics, parts: Parts) -> None:
     )
 
 
-def _show_planner(metrics: Metrics, planner: Planner, profiles: Profiles) -> None:
-    plugins: Samples = {(one.name,): 0.0 for profile in profiles.all for one in profile.plugins}
+def _show_planner(metrics: Metrics, planner: Planner) -> None:
     metrics.gauge(
         "planner_stuck_calls",
         "Calls that were abandoned and have not returned, by plugin.",
         ("plugin",),
-        lambda: {**plugins, **{(name,): number for name, number in planner.stuck.items()}},
+        lambda: {**{(name,): 0.0 for name in metrics.plugins}, **_stuck(planner)},
     )
+
+
+def _stuck(planner: Planner) -> Samples:
+    return {(name,): number for name, number in planner.stuck.items()}
 
 
 def _show_watches(metrics: Metrics, reflectors: Sequence[Reflector], clock: Clock) -> None:

@@ -16,6 +16,7 @@ from prometheus_client.registry import Collector
 from kruntimes_core.engine.instant import SECOND
 from kruntimes_core.engine.tally import Conflict, Result, Tally, WakeSource
 from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.framework.profile import ActivePlugin
 
 PREFIX = "kruntimes_scheduler_"
 _CYCLE_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5)
@@ -43,6 +44,8 @@ class Metrics:
     def __init__(self, tally: Tally, profiles: Profiles) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
         self._sources: list[Collector] = []
+        self.plugins: dict[str, ActivePlugin] = {}
+        """Those that have series of their own, by name."""
         self.broken_sources = 0
         """How often a metric could not be read: the others are shown nevertheless."""
         self.cycle_seconds = self._histogram(
@@ -56,7 +59,12 @@ class Metrics:
             _QUEUE_BUCKETS,
         )
         self._registry.register(_Guarded(self))
-        self._count_tally(tally, profiles)
+        self.know(profiles)
+        self._count_tally(tally)
+
+    def know(self, profiles: Profiles) -> None:
+        """Show the series of these plugins from now on; those of others that were known stay."""
+        self.plugins |= {plugin.name: plugin for profile in profiles.all for plugin in profile.plugins}
 
     def add(self, source: Collector) -> None:
         """Show one more metric. One that raises is left out of a scrape, and counted."""
@@ -93,13 +101,13 @@ class Metrics:
     def _histogram(self, name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
         return Histogram(PREFIX + name, text, buckets=buckets, registry=self._registry)
 
-    def _count_tally(self, tally: Tally, profiles: Profiles) -> None:
+    def _count_tally(self, tally: Tally) -> None:
         """The counters of the specification and of the API contract, and the engine's own.
 
         Every series stands from the beginning: their number is that of what is installed.
         """
         self._count_cycles(tally)
-        self._count_plugins(tally, profiles)
+        self._count_plugins(tally)
 
     def _count_cycles(self, tally: Tally) -> None:
         self.counter(
@@ -130,26 +138,22 @@ class Metrics:
             lambda: {(): tally.rescues},
         )
 
-    def _count_plugins(self, tally: Tally, profiles: Profiles) -> None:
-        plugins = {plugin.name: plugin for profile in profiles.all for plugin in profile.plugins}
-        rejections: dict[Labels, float] = {
-            (name, reason): 0.0 for name, plugin in plugins.items() for reason in plugin.reasons
-        }
-        errors: dict[Labels, float] = {
-            (name, hook): 0.0 for name, plugin in plugins.items() for hook in plugin.hooks
-        }
+    def _count_plugins(self, tally: Tally) -> None:
+        def rejections() -> Samples:
+            none = {(one.name, reason): 0.0 for one in self.plugins.values() for reason in one.reasons}
+            return none | counted(tally.filter_rejections)
+
+        def errors() -> Samples:
+            none = {(one.name, hook): 0.0 for one in self.plugins.values() for hook in one.hooks}
+            return none | counted(tally.plugin_errors)
+
         self.counter(
             "filter_rejections",
             "Runtime Pods rejected by a filter, once for each evaluation.",
             ("plugin", "reason"),
-            lambda: rejections | counted(tally.filter_rejections),
+            rejections,
         )
-        self.counter(
-            "plugin_errors",
-            "Failures of plugins, by plugin and hook.",
-            ("plugin", "hook"),
-            lambda: errors | counted(tally.plugin_errors),
-        )
+        self.counter("plugin_errors", "Failures of plugins, by plugin and hook.", ("plugin", "hook"), errors)
 
 
 def counted(counts: Mapping[tuple[str, str], int]) -> dict[Labels, float]:

@@ -74,13 +74,12 @@ def elector_of(site: Site) -> Elector:
     )
 
 
-def comparison_of(site: Site, profiles: Profiles) -> Comparison:
+def comparison_of(site: Site) -> Comparison:
     """A dry run's, that never hears of anything."""
     return Comparison(
         DryRun(),
         engine=site.host.engine,
         clock=site.clock,
-        profiles=profiles,
         planner=InlinePlanner(),
         stir=lambda: None,
     )
@@ -93,7 +92,7 @@ def test_the_reference_names_all_metrics_of_a_host(profiles: Profiles) -> None:
         site.start()
         await site.passes(1)
         show_election(site.host.metrics, elector_of(site))
-        show_comparison(site.host.metrics, comparison_of(site, profiles), profiles)
+        show_comparison(site.host.metrics, comparison_of(site))
         shown = site.host.metrics.exposition().decode()
         families = re.findall(r"^# TYPE (\S+) (?:counter|gauge|histogram)$", shown, re.MULTILINE)
         families = [name for name in families if not name.endswith("_created")]
