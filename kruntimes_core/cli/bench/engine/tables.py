@@ -21,6 +21,8 @@ HOOKS = ("WORKLOAD", "PLUGIN", "HOOK", "CALLS", "MICROSECONDS", "NANOSECONDS A C
 GROWTH = ("WORKLOAD", "GROWS WITH", "FROM", "TO", "FIGURE", "FIRST", "LAST", "UNIT", "EXPONENT", "OF CALLS")
 # A hook is shown where it grows, by time or by calls, and takes more than next to nothing.
 _GROWS, _COUNTS_MICROSECONDS = 0.2, 1.0
+# The figures of a quiet machine scatter by as much.
+_WAITED = 0.1
 
 
 def tables(bench: Bench, shape: Shape, screen: Screen) -> Iterator[str]:
@@ -32,6 +34,7 @@ def tables(bench: Bench, shape: Shape, screen: Screen) -> Iterator[str]:
     if hooks:
         yield ""
         yield from _table(HOOKS, hooks, screen)
+        yield from map(_disturbed, filter(_waited, bench.measured))
     if bench.growth:
         yield ""
         yield from _table(GROWTH, [row for one in bench.growth for row in _growth(one)], screen)
@@ -74,6 +77,16 @@ def _hooks(measured: Measured) -> Iterator[tuple[object, ...]]:
         if cost.calls:
             numbers = (cost.calls, cost.microseconds, cost.nanoseconds_a_call)
             yield (measured.workload.name, *cost.name, *map(_amount, numbers))
+
+
+def _waited(measured: Measured) -> bool:
+    return measured.hooks is not None and measured.hooks.waited >= _WAITED
+
+
+def _disturbed(measured: Measured) -> str:
+    share = measured.hooks.waited if measured.hooks is not None else 0.0
+    meanwhile = f"others had the processor for {share:.0%} of the time in which they were timed"
+    return f"{measured.workload.name}: hooks look dearer than they are, {meanwhile}"
 
 
 def _growth(growth: Growth) -> Iterator[tuple[object, ...]]:

@@ -40,5 +40,6 @@ def _workload(measured: Measured) -> dict[str, Any]:
         "figures": [figure.document() for figure in measured.figures],
         "units": hooks.units if hooks is not None else None,
         "placed": hooks.placed if hooks is not None else None,
+        "waited": round(hooks.waited, 3) if hooks is not None else None,
         "hooks": [cost.document() for cost in hooks.costs] if hooks is not None else [],
     }

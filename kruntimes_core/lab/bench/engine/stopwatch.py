@@ -9,10 +9,12 @@ Clock = Callable[[], int]
 """Nanoseconds that only go forward."""
 
 processor_clock: Clock = time.thread_time_ns
-"""Of this thread alone: what else the machine does meanwhile does not count. Half a microsecond a look."""
+"""Of this thread alone: what else the machine does meanwhile does not count. A look takes 0.5 to 0.9
+microseconds."""
 
 fine_clock: Clock = time.perf_counter_ns
-"""For what is shorter than a look at the other clock; counts what others do meanwhile, too."""
+"""For what is shorter than a look at the other clock; counts what others do meanwhile, too. A look takes 0.06
+microseconds."""
 
 
 class Stopwatch:

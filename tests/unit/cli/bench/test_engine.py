@@ -124,6 +124,31 @@ def test_a_plugin_that_looks_at_everything_is_named_with_its_exponents(
     assert not {"known", "requests"} & named.keys()
 
 
+@pytest.mark.parametrize(("waiting", "said"), [(0.0, []), (0.05, []), (0.3, ["30%"])])
+def test_what_others_did_meanwhile_is_said_under_the_hooks(
+    monkeypatch: pytest.MonkeyPatch,
+    run: Run,
+    with_plugin: Callable[[ActivePlugin], None],
+    waiting: float,
+    said: list[str],
+) -> None:
+    processor, wall = Ticks(), Ticks()
+    monkeypatch.setattr(answer, "processor_clock", processor)
+    monkeypatch.setattr(answer, "fine_clock", wall)
+
+    def filter_(pod: RuntimePod) -> None:
+        processor.spend(round(1_000 * (1 - waiting)))
+        wall.spend(1_000)
+
+    with_plugin(fake_plugin("Slow", filter=filter_))
+    out, err = run("--workload", "placements")
+    notes = [line for line in tables(out)[2] if line.startswith("placements: hooks look dearer than they")]
+    assert [re.findall(r"\d+%", line)[0] for line in notes] == said
+    assert err == ""
+    out, _ = run("--workload", "placements", "-o", "json")
+    assert json.loads(out)["workloads"][0]["waited"] == pytest.approx(waiting, abs=0.001)
+
+
 def test_a_run_that_no_plugin_places_is_noted(
     run: Run, ticks: Ticks, with_plugin: Callable[[ActivePlugin], None]
 ) -> None:
@@ -165,6 +190,7 @@ def test_the_document_has_these_keys(run: Run, ticks: Ticks) -> None:
                 "figures": [{**figure, "median": None, "lowest": None, "highest": None}],
                 "units": None,
                 "placed": None,
+                "waited": None,
                 "hooks": [{**hook, "calls": None, "microseconds": None, "nanosecondsACall": None}],
             }
         ],
