@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -11,10 +12,12 @@ from pathlib import Path
 import certifi
 import pytest
 
+from kruntimes_core.testing.objects import affinity_object, term_object
 from realcluster.access import Rule
 from realcluster.fixtures import ServiceAccounts
+from realcluster.hosts import Start
 from realcluster.kubeconfigs import kubeconfig_of
-from realcluster.scheduler import RULES, Scheduler, running_scheduler
+from realcluster.scheduler import COMMAND, RULES, STEADY, Scheduler, running_scheduler
 from realcluster.servers import Cluster
 from realcluster.workload import Workload, placed
 
@@ -112,3 +115,19 @@ def test_all_namespaces_are_followed_with_rights_everywhere(
         decided = scheduler.says("decided")
         assert json.dumps(decided).count("\n") == 0
         assert scheduler.stop() == 0
+
+
+def test_sighup_lets_it_decide_by_its_configuration_as_it_is_now(
+    work: Workload, start: Start, tmp_path: Path
+) -> None:
+    work.pod("py-0", runs=1)
+    work.run("r", affinity=affinity_object(required=[term_object({"app": "nobody"})]))
+    # In a session of its own: with a terminal, SIGHUP means that this is gone.
+    scheduler = start(program=("setsid", COMMAND))
+    work.wait_for("r", lambda status: "message" in status)
+    (tmp_path / "scheduler.yaml").write_text(f"{STEADY}plugins: {{disabled: [RunAffinity]}}")
+    scheduler.send(signal.SIGHUP)
+    scheduler.says("the configuration was reloaded")
+    work.wait_for("r", placed)
+    assert scheduler.metric("pending_run_wakeups_total", source="reload") == 1
+    assert scheduler.stop() == 0

@@ -129,7 +129,8 @@ def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
 def scheduler(**options: object) -> Exit:
     """Place the Runs of a cluster, until SIGTERM or SIGINT.
 
-    Then no new cycle begins, and what is in flight settles; a second signal ends it at once.
+    Then no new cycle begins, and what is in flight settles; a second signal ends it at once. SIGHUP lets it
+    read its configuration again.
 
     Exit codes: 0 stopped as asked, 2 it cannot start.
     """

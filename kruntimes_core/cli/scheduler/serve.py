@@ -17,6 +17,7 @@ from kruntimes_core.cli.scheduler.comparison import PATH, print_report, report_p
 from kruntimes_core.cli.scheduler.electing import durations_of, election
 from kruntimes_core.cli.scheduler.memory import rest_memory
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
+from kruntimes_core.cli.scheduler.reloading import Reloading
 from kruntimes_core.cli.signals import stop_on_signals
 from kruntimes_core.cluster.announcing.settings import EventSettings
 from kruntimes_core.cluster.clock import Clock, SystemClock
@@ -88,6 +89,7 @@ async def _serve(
         try:
             await endpoints.open(probes, metrics)
             _say_started(options, connection, endpoints, log)
+            Reloading(host, options.config, configuration, log).on_hangup()
             await _run(host, log)
         finally:
             await endpoints.close()

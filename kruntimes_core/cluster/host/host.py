@@ -10,6 +10,7 @@ from kruntimes_core.cluster.observing.checks import Check
 from kruntimes_core.cluster.observing.metrics import Metrics
 from kruntimes_core.cluster.writing.protocol import Writer
 from kruntimes_core.engine.engine import Engine
+from kruntimes_core.framework.configuration import Profiles
 
 _SETTLE_SECONDS = 10.0
 """How long a clean stop may take: the limit of a request, and a plugin's last calls."""
@@ -65,6 +66,12 @@ class Host:
                 task.cancel()
             parts.followers.stop()
         self._means.planner.close()
+
+    def reload(self, profiles: Profiles) -> None:
+        """Decide by these profiles from now on: what waits is tried again."""
+        self.engine.reload(profiles, self._means.clock.now())
+        self.metrics.know(profiles)
+        self.parts.base.stirred.set()
 
     def stop(self) -> None:
         """Begin a clean stop."""
