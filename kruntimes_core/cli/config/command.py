@@ -7,6 +7,7 @@ import click
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.lazy import LazyGroup
 from kruntimes_core.cli.options import CONFIG
+from kruntimes_core.cli.output.forms import form_option
 
 _HERE = "kruntimes_core.cli.config.command"
 
@@ -43,14 +44,9 @@ def schema() -> Exit:
 
 @click.command()
 @CONFIG
-@click.option(
-    "-o",
-    "--output",
-    "form",
-    type=click.Choice(["table", "yaml", "json"]),
-    default="table",
-    show_default=True,
-    help="How to show it. yaml and json: as a configuration file that leaves nothing open.",
+@form_option(
+    ("table", "yaml", "json"),
+    "How to show it. yaml and json: as a configuration file that leaves nothing open.",
 )
 def show(config: str | None, form: str) -> Exit:
     """Show what holds: every setting, and each profile's plugins in their order, and where it is said.

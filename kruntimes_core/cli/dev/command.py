@@ -8,6 +8,7 @@ from kruntimes_core.cli.dev.options import DevOptions
 from kruntimes_core.cli.dev.values import DEFAULT_CAPACITY, CapacityType, DurationType, RuntimeName
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.options import CONFIG, Count, FiniteRange
+from kruntimes_core.cli.output.forms import TABLE_OR_DOCUMENT, form_option
 
 
 def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -83,15 +84,7 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
 )
 @CONFIG
 @click.option("--no-table", is_flag=True, help="Print a line now and then, on a terminal too.")
-@click.option(
-    "-o",
-    "--output",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="json: nothing but one document at the end, on standard output.",
-)
+@form_option(TABLE_OR_DOCUMENT, "json: nothing but one document at the end, on standard output.")
 def dev(*, no_table: bool, **options: object) -> Exit:
     """Run the scheduler on a cluster of its own, in one process, with simulated Runtime Pods.
 

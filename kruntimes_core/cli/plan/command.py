@@ -8,7 +8,7 @@ import click
 
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.options import CONFIG
-from kruntimes_core.cli.output.forms import FORM
+from kruntimes_core.cli.output.forms import FORMS, form_option
 from kruntimes_core.cli.plan.options import PlanOptions
 
 
@@ -60,14 +60,9 @@ class FilesByOption(click.Command):
 )
 @click.option("--explain", is_flag=True, help="Say for every Pod why it was chosen or not.")
 @CONFIG
-@click.option(
-    "-o",
-    "--output",
-    "form",
-    type=FORM,
-    default="table",
-    show_default=True,
-    help="How to show the plan. name: each decided Run, in order, with the -n that kubectl needs to find it;"
+@form_option(
+    FORMS,
+    "How to show the plan. name: each decided Run, in order, with the -n that kubectl needs to find it;"
     " not together with --explain.",
 )
 def plan(**options: object) -> Exit:

@@ -7,7 +7,7 @@ import click
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.lazy import LazyGroup
 from kruntimes_core.cli.options import CONFIG
-from kruntimes_core.cli.output.forms import FORM
+from kruntimes_core.cli.output.forms import FORMS, form_option
 
 
 @click.group(cls=LazyGroup, lazy={"list": "kruntimes_core.cli.plugins.command:list_plugins"})
@@ -17,15 +17,7 @@ def plugins() -> None:
 
 @click.command("list")
 @CONFIG
-@click.option(
-    "-o",
-    "--output",
-    "form",
-    type=FORM,
-    default="table",
-    show_default=True,
-    help="How to show them. wide: with the profile, also if there is only one.",
-)
+@form_option(FORMS, "How to show them. wide: with the profile, also if there is only one.")
 def list_plugins(config: str | None, form: str) -> Exit:
     """List every installed plugin, whether it is active, and why not.
 

@@ -10,6 +10,7 @@ import click
 from kruntimes_core.cli.bench.engine.options import WORKLOADS, EngineOptions
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.options import CONFIG, Count
+from kruntimes_core.cli.output.forms import TABLE_OR_DOCUMENT, form_option
 from kruntimes_core.lab.bench.engine.shape import DIMENSIONS, Shape
 
 _DEFAULT = Shape()
@@ -62,15 +63,7 @@ def _size(dimension: str, about: str, least: int = 1) -> Callable[..., Any]:
 @click.option(
     "--seed", type=int, metavar="N", default=0, show_default=True, help="Chooses what lies on which Pod."
 )
-@click.option(
-    "-o",
-    "--output",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="json: nothing but one document on standard output.",
-)
+@form_option(TABLE_OR_DOCUMENT, "json: nothing but one document on standard output.")
 def engine(*, seed: int, **options: Any) -> Exit:
     """Measure what a decision costs, without an API server, and which plugin costs it.
 
