@@ -27,3 +27,13 @@ def host(profiles: Profiles) -> Host:
 def make_host(profiles: Profiles) -> Callable[..., Host]:
     """Hosts with the five supplied plugins, and arguments of `Host`."""
     return lambda **arguments: Host(profiles, **arguments)
+
+
+@pytest.fixture
+def contested(host: Host) -> Host:
+    """One Pod with room for one of `r1` and `r2`; both are seen and nothing is decided yet."""
+    host.pod("py-0", runs=1)
+    host.run("r1")
+    host.run("r2")
+    host.observe()
+    return host

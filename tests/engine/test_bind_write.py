@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from scenes.looking import BASE_TEXT
 
 from kruntimes_core.engine.tally import Conflict
 from kruntimes_core.testing import condition_object
@@ -13,19 +14,6 @@ from kruntimes_core.testing.harness import (
     Host,
     hold_request,
 )
-
-BASE_TEXT = 'waiting for available runtime pods for runtime "py"'
-
-
-@pytest.fixture
-def contested(host: Host) -> Host:
-    """One Pod with room for one of `r1` and `r2`; both are seen and nothing is decided yet."""
-    host.pod("py-0", runs=1)
-    host.run("r1")
-    host.run("r2")
-    host.observe()
-    return host
-
 
 # What a bind looks like
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from scenes.looking import BASE_TEXT
 
 from kruntimes_core.engine.binding.requests import InDoubt, Read
 from kruntimes_core.engine.tally import Result
@@ -22,18 +23,6 @@ from kruntimes_core.testing.harness import (
     lose_request,
     refuse,
 )
-
-BASE_TEXT = 'waiting for available runtime pods for runtime "py"'
-
-
-@pytest.fixture
-def contested(host: Host) -> Host:
-    """One Pod with room for one of `r1` and `r2`; both are seen and nothing is decided yet."""
-    host.pod("py-0", runs=1)
-    host.run("r1")
-    host.run("r2")
-    host.observe()
-    return host
 
 
 @pytest.mark.parametrize("lost_reads", [0, 2])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from scenes.looking import BASE_TEXT
 
 from kruntimes_core.engine.binding.outbox import Outbox
 from kruntimes_core.engine.binding.requests import PendingText, Write, WriteKind
@@ -15,8 +16,6 @@ from kruntimes_core.framework.configuration import Configuration, Profiles
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.testing import make_run
 from kruntimes_core.testing.harness import Host
-
-NO_ROOM = 'waiting for available runtime pods for runtime "py"'
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ def test_a_run_that_waits_on_is_told_why_after_a_second(patient: Host) -> None:
     patient.advance(0.999)
     assert kinds(patient, "r") == {}
     patient.advance(0.001)
-    assert patient.status("r")["message"] == NO_ROOM
+    assert patient.status("r")["message"] == BASE_TEXT
     patient.advance(600)
     assert kinds(patient, "r") == {WriteKind.TEXT: 1}
 
@@ -122,7 +121,7 @@ def test_nothing_wakes_a_host_whose_held_texts_are_not_due_any_more(patient: Hos
 def test_without_a_delay_texts_are_said_at_once(host: Host) -> None:
     host.run("r")
     host.settle()
-    assert host.status("r")["message"] == NO_ROOM
+    assert host.status("r")["message"] == BASE_TEXT
 
 
 def test_a_scheduler_holds_texts_back_for_a_second() -> None:

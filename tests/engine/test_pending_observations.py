@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from kruntimes_core.engine import events
 from kruntimes_core.engine.binding.requests import InDoubt, Read, Refused, Write
 from kruntimes_core.testing import condition_object
@@ -15,16 +13,6 @@ from kruntimes_core.testing.harness import (
     hold_request,
     lose_request,
 )
-
-
-@pytest.fixture
-def contested(host: Host) -> Host:
-    """One Pod with room for one of `r1` and `r2`; both are seen and nothing is decided yet."""
-    host.pod("py-0", runs=1)
-    host.run("r1")
-    host.run("r2")
-    host.observe()
-    return host
 
 
 def test_a_pending_echo_from_before_the_bind_keeps_the_reservation(contested: Host) -> None:

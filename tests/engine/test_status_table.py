@@ -5,30 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from scenes.looking import BASE_TEXT, condition
 
 from kruntimes_core import InvalidRun
-from kruntimes_core.engine.record.decision import Decision
 from kruntimes_core.engine.tally import Result
 from kruntimes_core.testing import affinity_object, term_object
-from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import Host
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
-BASE_TEXT = 'waiting for available runtime pods for runtime "py"'
 AFFINITY_TEXT = "waiting for a runtime pod that satisfies required run affinity"
 ANTI_TEXT = "waiting for a runtime pod without the runs that required run anti-affinity excludes"
-
-
-def decision(host: Host, name: str = "r") -> Decision:
-    entry = host.engine.find(NAMESPACE, name)
-    assert entry is not None
-    assert entry.decision is not None
-    return entry.decision
-
-
-def condition(host: Host, kind: str, name: str = "r") -> dict[str, Any]:
-    (found,) = [c for c in host.status(name)["conditions"] if c["type"] == kind]
-    return dict(found)
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+from scenes.looking import BASE_TEXT
 from scenes.waiting import full
 
 from kruntimes_core.engine import events
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.testing import make_run
 from kruntimes_core.testing.harness import RUNS, Host, arrive_late
-
-BASE_TEXT = 'waiting for available runtime pods for runtime "py"'
 
 
 def test_the_sweep_looks_at_each_class_every_30_s_and_finds_nothing(host: Host) -> None:
