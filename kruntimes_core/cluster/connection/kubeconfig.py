@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -147,10 +148,11 @@ def _existing(path: str | None, environment: Mapping[str, str]) -> str:
     if path == "":
         raise InputError("--kubeconfig is empty: name a kubeconfig")
     if path is not None:
-        check_file(str(Path(path).expanduser()), f"--kubeconfig {path}")
-        return str(Path(path).expanduser())
+        # Not `Path.expanduser`, which raises for a user whose home nobody knows, as in many containers.
+        check_file(os.path.expanduser(path), f"--kubeconfig {path}")
+        return os.path.expanduser(path)
     named = environment.get("KUBECONFIG", "")
-    paths = [str(Path(one).expanduser()) for one in (named or _DEFAULT).split(":") if one]
+    paths = [os.path.expanduser(one) for one in (named or _DEFAULT).split(":") if one]
     found = [one for one in paths if Path(one).exists()]
     if not found:
         tried = named or _DEFAULT

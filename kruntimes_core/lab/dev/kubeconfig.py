@@ -33,11 +33,16 @@ contexts:
 
 def default_path(port: int, environment: Mapping[str, str]) -> Path:
     """Where the file goes if nobody says: into a folder that is the user's alone, because a kubeconfig
-    can make a client run programs.
+    can make a client run programs. Raises `InputError` for a user without a home.
     """
-    runtime, cache = environment.get("XDG_RUNTIME_DIR"), environment.get("XDG_CACHE_HOME")
-    base = Path(runtime or cache or Path.home() / ".cache")
-    return base / "kruntimes" / f"dev-{port}.kubeconfig"
+    # https://specifications.freedesktop.org/basedir: a relative path does not count.
+    named = (environment.get(name, "") for name in ("XDG_RUNTIME_DIR", "XDG_CACHE_HOME"))
+    base = next(filter(os.path.isabs, named), os.path.expanduser("~/.cache"))
+    if not os.path.isabs(base):
+        raise InputError(
+            "nobody knows this user's home, where the kubeconfig goes: give --kubeconfig-out FILE"
+        )
+    return Path(base) / "kruntimes" / f"dev-{port}.kubeconfig"
 
 
 @contextmanager

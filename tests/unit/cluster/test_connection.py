@@ -6,6 +6,7 @@ import asyncio
 import errno
 import json
 import os
+import pwd
 import ssl
 import sys
 from collections.abc import Mapping
@@ -370,6 +371,24 @@ def _written(folder: Path, text: str | bytes) -> str:
 def test_without_any_kubeconfig_the_options_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no cluster: .* give --kubeconfig FILE"):
         by_kubeconfig(None, None, {"KUBECONFIG": str(tmp_path / "none")})
+
+
+@pytest.mark.parametrize(
+    ("path", "environment", "named"),
+    [
+        (None, {}, r"there is no kubeconfig at ~/\.kube/config: give --kubeconfig FILE"),
+        (None, {"KUBECONFIG": "~/k"}, "there is no kubeconfig at ~/k: give --kubeconfig FILE"),
+        ("~/k", {}, "^--kubeconfig ~/k: no such file: name a kubeconfig"),
+        ("~no-such-user/k", {}, "^--kubeconfig ~no-such-user/k: no such file: name a kubeconfig"),
+    ],
+)
+def test_a_user_without_a_home_has_no_kubeconfig_there(
+    monkeypatch: pytest.MonkeyPatch, path: str | None, environment: dict[str, str], named: str
+) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", lambda _: {}[_])
+    with pytest.raises(InputError, match=named):
+        by_kubeconfig(path, None, environment)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import pwd
 import stat
 import subprocess
 import sys
@@ -126,10 +127,21 @@ def test_a_place_that_cannot_be_written_to_is_one_line(tmp_path: Path) -> None:
         ({"XDG_RUNTIME_DIR": "/run/user/1", "XDG_CACHE_HOME": "/c"}, Path("/run/user/1")),
         ({"XDG_CACHE_HOME": "/c"}, Path("/c")),
         ({"XDG_RUNTIME_DIR": ""}, Path.home() / ".cache"),
+        ({"XDG_RUNTIME_DIR": "here", "XDG_CACHE_HOME": "/c"}, Path("/c")),
+        ({"XDG_RUNTIME_DIR": "here", "XDG_CACHE_HOME": "there"}, Path.home() / ".cache"),
     ],
 )
 def test_the_default_place_is_the_users_own(environment: dict[str, str], folder: Path) -> None:
     assert default_path(7, environment) == folder / "kruntimes" / "dev-7.kubeconfig"
+
+
+def test_a_user_without_a_home_is_asked_for_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", lambda _: {}[_])
+    with pytest.raises(
+        InputError, match="knows this user's home, where the kubeconfig goes: give --kubeconfi"
+    ):
+        default_path(7, {})
 
 
 @pytest.mark.parametrize("raised", [OSError(28, "No space left on device"), KeyboardInterrupt()])

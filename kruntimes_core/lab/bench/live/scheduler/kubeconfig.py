@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,10 +25,14 @@ def kubeconfig_for(
     """
     chosen = path or environment.get("KUBECONFIG") or _DEFAULT
     if context is None and ":" not in chosen:
-        return str(Path(chosen).expanduser().absolute())
+        return str(_found(chosen))
     if ":" in chosen:
         raise InputError("$KUBECONFIG names several files: name one for the scheduler by --kubeconfig FILE")
-    return str(_copy(Path(chosen).expanduser().absolute(), context, folder / "kubeconfig"))
+    return str(_copy(_found(chosen), context, folder / "kubeconfig"))
+
+
+def _found(path: str) -> Path:
+    return Path(os.path.expanduser(path)).absolute()
 
 
 def _copy(source: Path, context: str | None, target: Path) -> Path:
