@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from kruntimes_core.cluster.transport.protocol import (
@@ -16,59 +14,9 @@ from kruntimes_core.cluster.transport.protocol import (
     StreamRefusedError,
 )
 from kruntimes_core.engine.binding.requests import Applied, PendingText, Write, WriteKind
-from kruntimes_core.testing.harness import PODS, RUNS, WORKSPACES, ApiServer
-
-_KINDS = {"runs": RUNS, "pods": PODS, "persistentworkspaces": WORKSPACES}
-_TICK_SECONDS = 0.01
-Fault = Callable[[Call], Awaitable[Response | None]]
-"""May answer instead of the server, raise, or wait; None lets the call go on."""
-
-
-def status(code: int, reason: str = "", message: str = "", **headers: str) -> Response:
-    """A refusal as the API server words it."""
-    body = {"kind": "Status", "apiVersion": "v1", "code": code, "reason": reason, "message": message}
-    return Response(code, json.dumps(body).encode(), {k.replace("_", "-"): v for k, v in headers.items()})
-
-
-def line(kind: str, obj: Mapping[str, Any]) -> bytes:
-    """One watch event on the wire."""
-    return json.dumps({"type": kind, "object": obj}).encode() + b"\n"
-
-
-@dataclass(eq=False)
-class Stream:
-    """One open watch."""
-
-    plural: str
-    cut: bool = False
-    """The connection breaks."""
-    silent: bool = False
-    """Nothing comes through any more, and nobody is told."""
-    inject: list[bytes] = field(default_factory=list)
-    """Bytes that come next."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """What a call is about."""
-
-    verb: str
-    plural: str
-    namespace: str | None
-    name: str | None
-
-
-def target(call: Call) -> Target:
-    """Read a path: verb, resource, namespace, name."""
-    parts = call.path.strip("/").split("/")
-    rest = parts[3:] if parts[0] == "apis" else parts[2:]
-    namespace = None
-    if len(rest) > 2 and rest[0] == "namespaces":
-        namespace, rest = rest[1], rest[2:]
-    name = rest[1] if len(rest) > 1 else None
-    watching = ("watch", "1") in call.query
-    verb = {"GET": "get" if name else "watch" if watching else "list"}.get(call.method, call.method.lower())
-    return Target(verb, rest[0] if rest else "", namespace, name)
+from kruntimes_core.testing.harness import ApiServer
+from memoryapi.calls import KINDS, Fault, Target, inside, status, target
+from memoryapi.streams import Stream
 
 
 class MemoryApi:
@@ -119,11 +67,11 @@ class MemoryApi:
             answer = status(410, "Expired", "too old resource version")
         if answer is not None:
             raise StreamRefusedError(answer)
-        stream = Stream(what.plural)
+        stream = Stream(self.server, what, lambda: self.lag_seconds.get(what.plural, 0.0))
         self.streams.append(stream)
         try:
             async with asyncio.timeout(call.timeout_seconds):
-                async for chunk in self._events(stream, what, version, call):
+                async for chunk in stream.chunks(version, int(dict(call.query)["timeoutSeconds"])):
                     yield chunk
         except TimeoutError as error:
             raise MaybeSentError("no end in time") from error
@@ -156,7 +104,7 @@ class MemoryApi:
             return self._list(call, what)
         if what.verb == "patch":
             return self._patch(call, what)
-        kind, name = _KINDS[what.plural], (what.namespace or "", what.name or "")
+        kind, name = KINDS[what.plural], (what.namespace or "", what.name or "")
         if not self.server.exists(kind, *name):
             return status(404, "NotFound")
         return Response(200, json.dumps(self.server.get(kind, *name)).encode())
@@ -166,8 +114,8 @@ class MemoryApi:
         if "continue" in query:
             version, items = self._pages.pop(query["continue"])
         else:
-            listing = self.server.list(_KINDS[what.plural])
-            version, items = listing.version, [o for o in listing.objects if _inside(o, what)]
+            listing = self.server.list(KINDS[what.plural])
+            version, items = listing.version, [o for o in listing.objects if inside(o, what)]
         limit = int(query.get("limit", len(items) or 1))
         limit = min(limit, self.page_size) if self.page_size and "limit" in query else limit
         metadata: dict[str, Any] = {"resourceVersion": version}
@@ -190,41 +138,3 @@ class MemoryApi:
         if isinstance(answer, Applied):
             return Response(200, json.dumps({"metadata": {"resourceVersion": answer.version}}).encode())
         return status(answer.status, {404: "NotFound", 409: "Conflict"}[answer.status])
-
-    async def _events(
-        self, stream: Stream, what: Target, version: int, call: Call
-    ) -> AsyncGenerator[bytes, None]:
-        yield b""
-        log = self.server.events[_KINDS[what.plural]]
-        end = asyncio.get_running_loop().time() + int(dict(call.query)["timeoutSeconds"])
-        seen = sum(int(event.object["metadata"]["resourceVersion"]) <= version for event in log)
-        due: deque[float] = deque()
-        while True:
-            if stream.cut:
-                raise MaybeSentError("the connection broke")
-            if stream.silent or version > int(self.server.list(_KINDS[what.plural]).version):
-                # A real server takes a version that it has not reached, and tells of nothing until then.
-                if asyncio.get_running_loop().time() >= end and not stream.silent:
-                    return
-                await asyncio.sleep(_TICK_SECONDS)
-                continue
-            while stream.inject:
-                yield stream.inject.pop(0)
-            now = asyncio.get_running_loop().time()
-            lag = self.lag_seconds.get(what.plural, 0.0)
-            due.extend([now + lag] * (len(log) - seen - len(due)))
-            while due and due[0] <= now:
-                due.popleft()
-                event, seen = log[seen], seen + 1
-                if _inside(event.object, what):
-                    yield line(event.type, event.object)
-            if asyncio.get_running_loop().time() >= end:
-                break
-            await asyncio.sleep(_TICK_SECONDS)
-        if not due:
-            version = int(self.server.list(_KINDS[what.plural]).version)
-            yield line("BOOKMARK", {"metadata": {"resourceVersion": str(version)}})
-
-
-def _inside(obj: Mapping[str, Any], what: Target) -> bool:
-    return what.namespace in (None, obj["metadata"]["namespace"])

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from memoryapi.server import Target, target
+from memoryapi.calls import Target, target
 
 from kruntimes_core.cluster.transport.protocol import (
     Call,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from memoryapi.server import Fault, Target, line, status, target
+from memoryapi.calls import Fault, Target, line, status, target
 from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, Response

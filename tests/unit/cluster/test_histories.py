@@ -9,7 +9,7 @@ import asyncio
 from random import Random
 
 import pytest
-from memoryapi.server import status, target
+from memoryapi.calls import status, target
 from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, Response

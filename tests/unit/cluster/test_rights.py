@@ -7,7 +7,7 @@ import io
 from collections.abc import AsyncGenerator, Mapping
 
 import pytest
-from memoryapi.server import status, target
+from memoryapi.calls import status, target
 from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.clock import Clock

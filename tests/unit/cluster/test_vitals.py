@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from memoryapi.server import status, target
+from memoryapi.calls import status, target
 from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.transport.protocol import Call, Response

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 import pytest
-from memoryapi.server import Fault, status, target
+from memoryapi.calls import Fault, status, target
 from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, NotSentError, Response

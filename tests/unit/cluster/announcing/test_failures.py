@@ -6,8 +6,8 @@ import asyncio
 import json
 
 import pytest
+from memoryapi.calls import status
 from memoryapi.events import AFTER, EventWay, Fault, Play, announcer_of
-from memoryapi.server import status
 from memoryapi.site import Site
 
 from kruntimes_core.cluster.announcing.reasons import EventOutcome, Reason

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from memoryapi.calls import status, target
 from memoryapi.events import AFTER, REPEAT, EventWay
-from memoryapi.server import status, target
 from memoryapi.site import Site as Alone
 from memoryapi.site import play as play_alone
 from replicas.site import Site, play

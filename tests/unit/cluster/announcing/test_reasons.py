@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 
 import pytest
+from memoryapi.calls import status, target
 from memoryapi.events import AFTER, REPEAT, EventWay, Play, announcer_of
-from memoryapi.server import status, target
 from memoryapi.site import Site
 
 from kruntimes_core.cluster.announcing.lanes import Lane

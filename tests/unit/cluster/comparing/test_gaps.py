@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from dryrun.site import PATIENCE_SECONDS, Beside, play
-from memoryapi.server import status, target
+from memoryapi.calls import status, target
 from memoryapi.site import Site
 
 from kruntimes_core.cluster.transport.protocol import Call, Response

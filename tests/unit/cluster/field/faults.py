@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoryapi.server import Fault, target
+from memoryapi.calls import Fault, target
 from memoryapi.site import Site
 
 from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, Response

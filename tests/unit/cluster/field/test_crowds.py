@@ -6,7 +6,7 @@ import asyncio
 from random import Random
 
 import pytest
-from memoryapi.server import target
+from memoryapi.calls import target
 from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.transport.protocol import Call, Response

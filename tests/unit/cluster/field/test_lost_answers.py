@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from memoryapi.server import status
+from memoryapi.calls import status
 from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.transport.protocol import Response

@@ -10,7 +10,7 @@ import tracemalloc
 from collections.abc import AsyncGenerator
 from random import Random
 
-from memoryapi.server import target
+from memoryapi.calls import target
 from memoryapi.site import Site, play
 from virtual.planning import InlinePlanner
 from virtual.time import VirtualClock, run_virtual

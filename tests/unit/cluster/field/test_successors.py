@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from memoryapi.server import target
+from memoryapi.calls import target
 from memoryapi.site import Site, play
 from virtual.planning import InlinePlanner
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from memoryapi.server import status, target
+from memoryapi.calls import status, target
 from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.transport.protocol import Call, Response

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from memoryapi.server import status, target
+from memoryapi.calls import status, target
 from replicas.site import Replica, Site, play
 
 from kruntimes_core.cluster.leading.durations import Durations

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
-from memoryapi.server import status, target
+from memoryapi.calls import status, target
 from replicas.site import Replica, Site, play
 
 from kruntimes_core.cluster.transport.protocol import Call, Response

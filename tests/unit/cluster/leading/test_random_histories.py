@@ -7,7 +7,7 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from memoryapi.server import Target, status
+from memoryapi.calls import Target, status
 from replicas.site import Replica, Site, play
 
 from kruntimes_core.cluster.transport.protocol import Call, Response

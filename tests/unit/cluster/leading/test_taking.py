@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from memoryapi.server import status, target
+from memoryapi.calls import status, target
 from replicas.server import NAMESPACE
 from replicas.site import Site, play
 
