@@ -17,16 +17,6 @@ from kruntimes_core.testing.harness import (
 DEFINITE = [400, 401, 403, 404, 409, 410, 413, 415, 422, 429]
 
 
-@pytest.fixture
-def contested(host: Host) -> Host:
-    """One Pod with room for one of `r1` and `r2`; both are seen and nothing is decided yet."""
-    host.pod("py-0", runs=1)
-    host.run("r1")
-    host.run("r2")
-    host.observe()
-    return host
-
-
 @pytest.mark.parametrize("status", DEFINITE)
 def test_a_refused_bind_frees_its_room_at_once_for_the_next(contested: Host, status: int) -> None:
     host = contested
