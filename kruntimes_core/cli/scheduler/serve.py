@@ -6,43 +6,28 @@ import asyncio
 import os
 import signal
 import sys
-from dataclasses import replace
 from functools import partial
-from random import Random
 
 from kruntimes_core import __version__
 from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.scheduler.announcing import event_sink
 from kruntimes_core.cli.scheduler.comparison import PATH, print_report, report_page
-from kruntimes_core.cli.scheduler.electing import durations_of, election
+from kruntimes_core.cli.scheduler.electing import durations_of
+from kruntimes_core.cli.scheduler.means import Asked, means_of
 from kruntimes_core.cli.scheduler.memory import rest_memory
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 from kruntimes_core.cli.scheduler.reloading import Reloading
 from kruntimes_core.cli.signals import stop_on_signals
-from kruntimes_core.cluster.announcing.settings import EventSettings
 from kruntimes_core.cluster.clock import Clock, SystemClock
-from kruntimes_core.cluster.comparing.comparison import DryRun
 from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.connection.opening import connect, try_connection
+from kruntimes_core.cluster.connection.opening import connect
 from kruntimes_core.cluster.host.host import Host
-from kruntimes_core.cluster.host.leadership import Always
-from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.leading.elector import Elector
 from kruntimes_core.cluster.leading.gauges import show_election
-from kruntimes_core.cluster.leading.term import Term
 from kruntimes_core.cluster.observing.addresses import Address, parse_address
 from kruntimes_core.cluster.observing.endpoints import Endpoints
 from kruntimes_core.cluster.observing.log import Format, Log
-from kruntimes_core.cluster.planning.worker import WorkerPlanner
-from kruntimes_core.cluster.rights.missing import MissingRights
-from kruntimes_core.cluster.transport.http import HttpTransport
-from kruntimes_core.cluster.transport.protocol import Gate
-from kruntimes_core.engine.settings import Settings
-from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, configuration_from
+from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.loading.catalog import Catalog
-
-_STREAMS_A_NAMESPACE = 3
-_SPARE_CONNECTIONS = 4
 
 
 def serve(options: SchedulerOptions) -> Exit:
@@ -52,44 +37,23 @@ def serve(options: SchedulerOptions) -> Exit:
     metrics = parse_address(options.metrics_bind_address, "--metrics-bind-address")
     configuration = configuration_from(options.config)
     profiles = build_profiles(configuration, Catalog())
-    asyncio.run(_serve(options, configuration, profiles, probes, metrics))
+    asyncio.run(_serve(Asked(options, configuration, profiles), probes, metrics))
     return Exit.DONE
 
 
-async def _serve(
-    options: SchedulerOptions,
-    configuration: Configuration,
-    profiles: Profiles,
-    probes: Address | None,
-    metrics: Address | None,
-) -> None:
-    clock = SystemClock()
+async def _serve(asked: Asked, probes: Address | None, metrics: Address | None) -> None:
+    options, clock = asked.options, SystemClock()
     log = Log(sys.stderr, clock, options.verbosity, Format(options.log_format))
     connection = await connect(options.kubeconfig, options.context, os.environ, clock)
-    streams = _STREAMS_A_NAMESPACE * max(len(options.namespaces), 1)
-    term, rights = Term(clock), MissingRights(clock, log)
-    async with (
-        election(options, connection, clock, log, term, rights) as elector,
-        HttpTransport(
-            connection,
-            user_agent=f"kruntimes-scheduler/{__version__}",
-            connections=configuration.requests_in_flight + streams + _SPARE_CONNECTIONS,
-            gate=_gate(options, elector, term),
-        ) as transport,
-        event_sink(
-            options, EventSettings.of(configuration), connection, elector, _gate(options, elector, term)
-        ) as events,
-    ):
-        await try_connection(transport, connection, clock)
-        means = _means(options, configuration, profiles, transport, clock, log, elector, rights)
-        host = Host(replace(means, events=events))
-        if elector is not None:
-            show_election(host.metrics, elector)
+    async with means_of(asked, connection, clock, log) as means:
+        host = Host(means)
+        if isinstance(means.leadership, Elector):
+            show_election(host.metrics, means.leadership)
         endpoints = _endpoints(host, clock)
         try:
             await endpoints.open(probes, metrics)
             _say_started(options, connection, endpoints, log)
-            Reloading(host, options.config, configuration, log).on_hangup()
+            Reloading(host, options.config, asked.configuration, log).on_hangup()
             await _run(host, log)
         finally:
             await endpoints.close()
@@ -108,39 +72,6 @@ def _say_started(options: SchedulerOptions, connection: Connection, endpoints: E
     )
     for what, (name, port) in sorted(endpoints.listening.items()):
         log.info("listening", endpoint=what, address=Address(name, port, what))
-
-
-def _means(
-    options: SchedulerOptions,
-    configuration: Configuration,
-    profiles: Profiles,
-    transport: HttpTransport,
-    clock: Clock,
-    log: Log,
-    elector: Elector | None,
-    rights: MissingRights,
-) -> Means:
-    return Means(
-        profiles=profiles,
-        settings=Settings.of(configuration),
-        transport=transport,
-        clock=clock,
-        random=Random(),  # noqa: S311 - for jitter
-        planner=WorkerPlanner(log),
-        leadership=elector or Always(),
-        log=log,
-        namespaces=options.namespaces or None,
-        rights=rights,
-        in_flight=configuration.requests_in_flight,
-        dry_run=DryRun() if options.dry_run else None,
-    )
-
-
-def _gate(options: SchedulerOptions, elector: Elector | None, term: Term) -> Gate | None:
-    """What is asked before the body of a request leaves. A dry run sends none, whoever might want to."""
-    if options.dry_run:
-        return lambda: False
-    return term.lasts if elector is not None else None
 
 
 def _endpoints(host: Host, clock: Clock) -> Endpoints:
