@@ -3,93 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import io
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
 from itertools import count, groupby, pairwise
-from random import Random
 from typing import Any
 
 from memoryapi.server import MemoryApi
-from virtual.planning import InlinePlanner
 from virtual.time import VirtualClock, run_virtual
 
-from kruntimes_core.cluster.host.host import Host
-from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.leading.durations import Durations
-from kruntimes_core.cluster.leading.elector import Elector
-from kruntimes_core.cluster.leading.gauges import show_election
-from kruntimes_core.cluster.leading.term import Term
-from kruntimes_core.cluster.observing.log import Level, Log
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.harness import ApiServer
 from kruntimes_core.testing.harness.world import World
-from replicas.server import NAMESPACE, Leases, Server
-from replicas.wire import Traffic, Wire
+from replicas.replica import Replica
+from replicas.server import Leases, Server
+from replicas.wire import Traffic
 
 _BEAT_SECONDS = 5.0
-
-
-class Replica:
-    """One scheduler process."""
-
-    def __init__(self, site: Site, identity: str, skew_seconds: float, **host: Any) -> None:
-        self.identity = identity
-        self.clock = VirtualClock(NOW + timedelta(seconds=skew_seconds))
-        self.term = Term(self.clock)
-        self.lines = io.StringIO()
-        log = Log(self.lines, self.clock, Level.TRACE)
-        self.wire = Wire(identity, site.way, site.traffic, lambda: self.elector.terms, self.term.lasts)
-        self.lease_wire = Wire(identity, site.way, site.traffic, lambda: self.elector.terms, None)
-        self.elector = Elector(
-            transport=self.lease_wire,
-            clock=self.clock,
-            log=log,
-            term=self.term,
-            durations=site.durations,
-            namespace=NAMESPACE,
-            identity=identity,
-        )
-        arguments: dict[str, Any] = {
-            "profiles": site.profiles,
-            "settings": Settings(),
-            "transport": self.wire,
-            "clock": self.clock,
-            "random": Random(7),
-            "planner": InlinePlanner(),
-            "leadership": self.elector,
-            "log": log,
-        }
-        self.host = Host(Means(**arguments | host))
-        show_election(self.host.metrics, self.elector)
-        self.running = asyncio.create_task(self.host.run())
-
-    @property
-    def leading(self) -> bool:
-        """Whether it leads, as it knows itself."""
-        return self.elector.leading
-
-    @property
-    def log(self) -> str:
-        """All log lines so far."""
-        return self.lines.getvalue()
-
-    def why_not_ready(self) -> list[str]:
-        """What keeps it from being ready."""
-        return [check.why for check in self.host.ready() if not check.holds]
-
-    async def stop(self) -> None:
-        """SIGTERM, and what follows."""
-        self.host.stop()
-        await self.running
-
-    async def crash(self) -> None:
-        """SIGKILL: nothing leaves it any more; what it had handed over goes on."""
-        self.wire.dead = self.lease_wire.dead = True
-        self.running.cancel()
-        await asyncio.wait([self.running])
 
 
 class Site(World):
@@ -110,7 +40,9 @@ class Site(World):
 
     def replica(self, identity: str, skew_seconds: float = 0.0, **host: Any) -> Replica:
         """Start one. skew_seconds: how far its wall clock is ahead. host: arguments of `Host`."""
-        started = Replica(self, identity, skew_seconds, **host)
+        started = Replica(
+            identity, self.way, self.traffic, self.durations, skew_seconds, profiles=self.profiles, **host
+        )
         self.replicas.append(started)
         return started
 

@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 from memoryapi.calls import status, target
-from replicas.site import Replica, Site, play
+from replicas.replica import Replica
+from replicas.site import Site, play
 
 from kruntimes_core.cluster.leading.durations import Durations
 from kruntimes_core.cluster.observing.checks import Check

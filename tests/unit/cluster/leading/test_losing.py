@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 from memoryapi.calls import status, target
-from replicas.site import Replica, Site, play
+from replicas.replica import Replica
+from replicas.site import Site, play
 
 from kruntimes_core.cluster.transport.protocol import Call, Response
 from kruntimes_core.framework.configuration import Profiles

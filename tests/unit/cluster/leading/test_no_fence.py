@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from replicas.site import Replica, Site, play
+from replicas.replica import Replica
+from replicas.site import Site, play
 
 from kruntimes_core.framework.configuration import Profiles
 

@@ -8,7 +8,8 @@ from random import Random
 
 import pytest
 from memoryapi.calls import Target, status
-from replicas.site import Replica, Site, play
+from replicas.replica import Replica
+from replicas.site import Site, play
 
 from kruntimes_core.cluster.transport.protocol import Call, Response
 from kruntimes_core.framework.configuration import Profiles

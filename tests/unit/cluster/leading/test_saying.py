@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from replicas.replica import Replica
 from replicas.server import NAMESPACE
-from replicas.site import Replica, Site, play
+from replicas.site import Site, play
 
 from kruntimes_core.framework.configuration import Profiles
 
