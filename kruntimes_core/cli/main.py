@@ -87,6 +87,8 @@ def _line(error: Exception) -> str:
         return str(error)
     if isinstance(error, OSError):
         return _of_the_system(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory: give less at once, or allow more"
     return f"unexpected {type(error).__name__}: {error} (set {DEBUG}=1 to see where)"
 
 

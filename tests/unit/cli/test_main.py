@@ -112,6 +112,7 @@ def test_a_wrong_call_is_one_line(
         (OSError(28, "No space left"), 2, "error: cannot read input or write output: no space left\n"),
         (OSError(28, "No space left", "/var/x"), 2, "error: cannot use /var/x: no space left\n"),
         (OSError("odd"), 2, "error: cannot read input or write output: odd\n"),
+        (MemoryError(), 2, "error: there is not enough memory: give less at once, or allow more\n"),
         (KeyboardInterrupt(), 130, ""),
         (click.Abort(), 130, ""),
         (BrokenPipeError(), 141, ""),
