@@ -109,8 +109,9 @@ class Cycle:
         return None
 
     def _start_class(self, waiting: WaitingClass) -> PlanWork | OfferWork | None:
-        if self._offers.open_to(waiting):
-            return self._offers.take(waiting)
+        offers = self._offers.take(waiting)
+        if offers is not None:
+            return offers
         entry = self._core.waiting.begin(waiting)
         if entry is None:
             return None

@@ -8,7 +8,6 @@ from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runner import Headline, Unschedulable
 from kruntimes_core.framework.texts import BASE_COMPLETION, waiting_text
-from kruntimes_core.model.transitions import status_message
 
 
 def headline_of(entry: RunEntry, profile: Profile, outcome: Unschedulable) -> Headline:
@@ -37,5 +36,5 @@ def is_news(before: Decision | None, waiting: WaitingClass | None, headline: Hea
     if before.outcome is not Outcome.WAITING:
         return True
     if headline.place == before.furthest:
-        return status_message(headline.text) != before.message
+        return headline.text != before.message
     return headline.place > before.furthest

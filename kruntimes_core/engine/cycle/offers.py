@@ -33,19 +33,18 @@ class Offers:
         self._commit = commit
         self._verdicts = verdicts
 
-    def open_to(self, waiting: WaitingClass) -> bool:
-        """Whether a class may be offered its Pods so; else its first Run gets a cycle at once."""
-        needs, entry = waiting.needs, waiting.first()
-        if entry is None or waiting.swept or waiting.alone or needs.every_change or needs.prepare_again:
-            return False
-        return self._core.eligible(entry)
+    def take(self, first: WaitingClass) -> OfferWork | None:
+        """Offer its Pods to a class, and to those that are next in the queue.
 
-    def take(self, first: WaitingClass) -> OfferWork:
-        """Offer its Pods to a class that is open to it, and to those that are next in the queue."""
+        None where the class is not open to that: its first Run gets a cycle at once.
+        """
         core = self._core
-        offers = [self._begin(first)]
-        while len(offers) < _AT_ONCE and (waiting := self._next(first)) is not None:
-            offers.append(self._begin(waiting))
+        offer = self._begin(first)
+        if offer is None:
+            return None
+        offers = [offer]
+        while len(offers) < _AT_ONCE and (offer := self._next(first)) is not None:
+            offers.append(offer)
         run = offers[0].run
         profile = core.profile(run)
         then = self._next_run(profile)
@@ -72,8 +71,9 @@ class Offers:
             result = self._abandoned(work, result)
         # Who leads no more decides nothing; that was different for a while, if it leads again.
         outcomes: list[PlanOutcome] = result if self._core.leading else []
+        full = bool(outcomes) and self._verdicts.known_full(work)  # nothing is reserved before the last one
         for offer, outcome in zip(work.offers, outcomes, strict=False):
-            self._settle(work, offer, outcome)
+            self._settle(work, offer, outcome, full)
         for offer in work.offers[len(outcomes) :]:
             self._core.waiting.done(offer.waiting)
         if work.then is not None and work.then.entry.token == work.then.token:
@@ -95,13 +95,15 @@ class Offers:
         self._verdicts.count_error(broken.error)
         return []
 
-    def _next(self, like: WaitingClass) -> WaitingClass | None:
-        """The class that is next in the queue, if it is open, of the same Runtime and profile."""
+    def _next(self, like: WaitingClass) -> Offer | None:
+        """The offer to the class that is next in the queue, if it is of the same Runtime and profile."""
         waiting = self._core.queue.next()
-        if isinstance(waiting, WaitingClass) and waiting.key[:3] == like.key[:3] and self.open_to(waiting):
+        if not isinstance(waiting, WaitingClass) or waiting.key[:3] != like.key[:3]:
+            return None
+        offer = self._begin(waiting)
+        if offer is not None:
             self._core.queue.advance()
-            return waiting
-        return None
+        return offer
 
     def _next_run(self, profile: Profile) -> PlanWork | None:
         """The plan of the Run that is next in the queue, if it has the same profile."""
@@ -114,21 +116,24 @@ class Offers:
         entry.turned_down = NONE_TURNED_DOWN
         return self._steps.plan(entry, None)
 
-    def _begin(self, waiting: WaitingClass) -> Offer:
-        entry = waiting.first()
-        if entry is None:
-            raise AssertionError(f"class {waiting.key} has no run to be offered a pod")
+    def _begin(self, waiting: WaitingClass) -> Offer | None:
+        """The offer to the first Run of a class, if the class is open to one."""
+        needs, entry = waiting.needs, waiting.first()
+        if entry is None or waiting.swept or waiting.alone or needs.every_change or needs.prepare_again:
+            return None
+        if not self._core.eligible(entry):
+            return None
         waiting.busy = True
-        return Offer(waiting, entry, entry.token, entry.run)
+        return Offer(waiting, entry, entry.token, entry.run, entry.prepared)
 
-    def _settle(self, work: OfferWork, offer: Offer, outcome: PlanOutcome) -> None:
+    def _settle(self, work: OfferWork, offer: Offer, outcome: PlanOutcome, full: bool) -> None:
         waiting, entry = offer.waiting, offer.entry
         if entry.token != offer.token:  # it has left the class: the next one is tried
             self._core.waiting.done(waiting)
         elif isinstance(outcome, Unschedulable) and outcome.prepared.class_key == waiting.key[3]:
             if self._commit.holds(offer.run, outcome.prepared, work.snapshot):
                 self._core.tally.rejected(outcome.rejections)
-                self._verdicts.stay(work, offer, outcome)
+                self._verdicts.stay(work, offer, outcome, full)
             self._core.waiting.done(waiting)
         else:
             self._came_back(self._steps.begun(work, offer), outcome, alone=offer is work.offers[0])

@@ -51,11 +51,11 @@ class Verdicts:
         if is_news(entry.decision, work.waiting, headline):
             self._tell(work, outcome, headline)
 
-    def stay(self, work: OfferWork, offer: Offer, outcome: Unschedulable) -> None:
-        """No feasible Pod for the first Run of a class: it waits on where it is."""
+    def stay(self, work: OfferWork, offer: Offer, outcome: Unschedulable, known_full: bool) -> None:
+        """No feasible Pod for the first Run of a class: it waits on where it is. known_full: see there."""
         core = self._core
         core.tally.syncs[Result.NO_PODS] += 1
-        core.waiting.stays(offer.waiting, offer.entry, outcome.prepared, self._known_full(work))
+        core.waiting.stays(offer.waiting, offer.entry, outcome.prepared, known_full)
         if outcome.again_at is not None:
             self._wake_at(offer.waiting, core.tick_of(outcome.again_at))
         if is_news(offer.entry.decision, offer.waiting, outcome.headline):
@@ -75,11 +75,11 @@ class Verdicts:
             work,
             outcome=Outcome.WAITING,
             reason=headline.reason,
-            message=status_message(headline.text),
+            message=headline.text,
             furthest=headline.place,
             verdicts=outcome.verdicts,
         )
-        self._say(work.entry, status_message(headline.text))
+        self._say(work.entry, headline.text)
 
     def end(self, entry: RunEntry, phase: Phase, reason: str, message: str) -> None:
         """End a Run as Cancelled or Failed."""
@@ -117,12 +117,12 @@ class Verdicts:
             work.profile.name,
             outcome.prepared,
             core.needs(work.profile),
-            known_full=self._known_full(work),
+            known_full=self.known_full(work),
         )
         if outcome.again_at is not None:
             self._wake_at(waiting, core.tick_of(outcome.again_at))
 
-    def _known_full(self, work: PlanWork | OfferWork) -> bool:
+    def known_full(self, work: PlanWork | OfferWork) -> bool:
         """Whether nothing changed since the take that the Run was not answered for."""
         core, run = self._core, work.run
         if core.state.pods_of(run.namespace, run.runtime).changed_since(work.snapshot.pods.mark) != []:

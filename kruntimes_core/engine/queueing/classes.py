@@ -69,17 +69,16 @@ class WaitingClass:
 
     def members(self) -> list[RunEntry]:
         """All Runs that wait here, in no particular order."""
-        return [entry for _, _, token, entry in self._members if self._holds(entry, token)]
+        return [
+            entry for _, _, token, entry in self._members if entry.waits_in is self and token == entry.token
+        ]
 
     def first(self) -> RunEntry | None:
         """The Run that is first in order."""
         members = self._members
         while members:
             _, _, token, entry = members[0]
-            if self._holds(entry, token):
+            if entry.waits_in is self and token == entry.token:
                 return entry
             heapq.heappop(members)
         return None
-
-    def _holds(self, entry: RunEntry, token: int) -> bool:
-        return entry.waits_in is self and token == entry.token

@@ -11,6 +11,7 @@ from kruntimes_core.framework.outcomes import PluginError, Reject
 from kruntimes_core.framework.runner.reads import Reads
 from kruntimes_core.framework.runner.sharing import StateKey
 from kruntimes_core.model.pod import RuntimePod
+from kruntimes_core.model.targets import Targets
 from kruntimes_core.model.workspace import Workspace
 
 # The reason of a Run whose Runtime has no Pods at all: no plugin was there to give one.
@@ -36,6 +37,14 @@ class Prepared:
     workspace: Workspace | None = None
     noted: tuple[Reads, ...] = field(default=(), compare=False, repr=False)
     """What each prefilter has read so far; a state may hold `targets` and ask on, in a filter."""
+
+    def holds(self, targets: Targets) -> bool:
+        """Whether the prefilters would read in these targets what they read before."""
+        # A loop: it is asked for each class of waiting Runs and each change.
+        for reads in self.noted:  # noqa: SIM110
+            if not reads.hold(targets):
+                return False
+        return True
 
     def gather(self) -> None:
         """Bring `reads` up to date: the plan is complete, and nothing is read any more."""

@@ -45,11 +45,16 @@ class PreFilters:
             else None
         )
 
-    def prepare(self, run: Run, snapshot: Snapshot) -> Prepared | Invalid:
-        """Ask every prefilter, if no earlier answers hold. Raises `PluginError` for a broken one."""
+    def prepare(self, run: Run, snapshot: Snapshot, before: Prepared | None = None) -> Prepared | Invalid:
+        """Ask every prefilter, if no earlier answers hold. Raises `PluginError` for a broken one.
+
+        before: earlier answers for this very Run.
+        """
         workspace = workspace_of(run, snapshot)
         if self._remembered is None:
             return self._ask(run, snapshot, workspace)
+        if before is not None and before.workspace == workspace and before.holds(snapshot.targets):
+            return before
         inputs = self._remembered.inputs(run, workspace)
         known = self._remembered.find(inputs, snapshot)
         if known is not None:
@@ -111,10 +116,7 @@ class _Remembered:
         if known is None:
             return None
         prepared = known[1]
-        for reads in prepared.noted:
-            if not reads.hold(snapshot.targets):
-                return None
-        return prepared
+        return prepared if prepared.holds(snapshot.targets) else None
 
     def keep(self, inputs: tuple[Any, ...], prepared: Prepared) -> None:
         """Remember it, and the arguments with it: or another object might get the identity of one."""

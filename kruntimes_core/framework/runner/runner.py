@@ -45,13 +45,18 @@ class Runner:
         self._pools: dict[tuple[str, str], Pool] = {}
 
     def plan(
-        self, run: Run, snapshot: Snapshot, excluded: Set[str] = frozenset()
+        self,
+        run: Run,
+        snapshot: Snapshot,
+        excluded: Set[str] = frozenset(),
+        before: Prepared | None = None,
     ) -> Chosen | Unschedulable | Invalid:
         """Find the best Pod for `run`, without the Pods named in `excluded` (turned down before).
 
-        Raises `PluginError` for a plugin that raised or answered out of contract.
+        before: what the prefilters made of this very Run, to be looked at first. Raises `PluginError` for a
+        plugin that raised or answered out of contract.
         """
-        prepared = self._prefilters.prepare(run, snapshot)
+        prepared = self._prefilters.prepare(run, snapshot, before)
         if isinstance(prepared, Invalid):
             return prepared
         pool = self._pool(snapshot)

@@ -9,7 +9,7 @@ from kruntimes_core.engine.cycle.work.planning import PlanWork
 from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.framework.outcomes import PluginError
-from kruntimes_core.framework.runner import Broken, PlanOutcome, Unschedulable
+from kruntimes_core.framework.runner import Broken, PlanOutcome, Prepared, Unschedulable
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
@@ -25,6 +25,8 @@ class Offer:
     entry: RunEntry
     token: int
     run: Run
+    prepared: Prepared | None
+    """Of the Run, when it was planned last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +52,7 @@ class OfferWork(RunWork):
         limit = runner.effort.questions + _QUESTIONS
         for offer in self.offers:
             try:
-                outcomes.append(runner.plan(offer.run, self.snapshot))
+                outcomes.append(runner.plan(offer.run, self.snapshot, before=offer.prepared))
             except PluginError as error:
                 outcomes.append(Broken(error))
             if not isinstance(outcomes[-1], Unschedulable) or runner.effort.questions > limit:
