@@ -8,6 +8,7 @@ from kruntimes_core.model.decode.fields import condition, is_whole, marked_for_d
 from kruntimes_core.model.decode.parts import Parts
 from kruntimes_core.model.decode.sharing import shared
 from kruntimes_core.model.pod import PodObservation, RuntimePod, Unavailability
+from kruntimes_core.model.selectors import LabelSet
 from kruntimes_core.model.times import parse_time
 
 RUNTIME_LABEL = "runtime"
@@ -30,11 +31,7 @@ def decode_pod(obj: Mapping[str, object], parts: Parts) -> PodObservation | None
     status = members(fields.get("status"))
     runtimed = condition(status.get("conditions"), _RUNTIMED_READY)
     probed_at = parse_time(runtimed.get("lastProbeTime"))
-    trusted = (
-        _is_identified(metadata)
-        and is_whole(metadata.get("labels"), labels)
-        and is_whole(metadata.get("annotations"), annotations)
-    )
+    trusted = _is_trusted(metadata, labels, annotations)
     pod = RuntimePod(
         namespace=shared(text(metadata.get("namespace"))),
         name=shared(text(metadata.get("name"))),
@@ -63,9 +60,15 @@ def _unavailable(
     return None if runtimed_ready else Unavailability.RUNTIMED_NOT_READY
 
 
-def _is_identified(metadata: Mapping[str, object]) -> bool:
+def _is_trusted(metadata: Mapping[str, object], labels: LabelSet, annotations: Mapping[str, str]) -> bool:
+    """Whether identity, labels and annotations are of the right types."""
     named = text(metadata.get("namespace")) and text(metadata.get("name"))
-    return bool(named) and isinstance(metadata.get("uid"), str | None)
+    return (
+        bool(named)
+        and isinstance(metadata.get("uid"), str | None)
+        and is_whole(metadata.get("labels"), labels)
+        and is_whole(metadata.get("annotations"), annotations)
+    )
 
 
 def _is_true(found: Mapping[str, object]) -> bool:
