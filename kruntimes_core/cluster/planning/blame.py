@@ -10,7 +10,7 @@ from typing import Any
 
 from kruntimes_core import __version__
 from kruntimes_core.cluster.planning.protocol import Task
-from kruntimes_core.engine.cycle.work import KeyWork, ReserveAnswer, ReserveWork, Result, UnreserveWork
+from kruntimes_core.engine.cycle.work import KeyWork, ReserveWork, Result, UnreserveWork
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runner import Broken
@@ -73,15 +73,5 @@ def overdue(culprit: Culprit | None, limit_seconds: float) -> PluginError:
 
 
 def failed(work: Task, error: PluginError) -> Result:
-    """What a piece of work comes to that ended with `error`, in the form that the engine takes.
-
-    A plugin whose `reserve` was asked is owed an `unreserve`, a broken one included.
-    """
-    if not isinstance(work, ReserveWork):
-        return Broken(error)
-    asked: list[ActivePlugin] = []
-    reserving = [plugin for plugin in work.profile.plugins if "reserve" in plugin.hooks]
-    if any(plugin.name == error.plugin for plugin in reserving) and error.hook == "reserve":
-        names = [plugin.name for plugin in reserving]
-        asked = reserving[: names.index(error.plugin) + 1]
-    return ReserveAnswer(tuple(asked), broken=error)
+    """What a piece of work comes to that ended with `error`, in the form that the engine takes."""
+    return work.failed(error) if isinstance(work, ReserveWork) else Broken(error)

@@ -20,8 +20,7 @@ from kruntimes_core.engine.record.decision import TurnedDown
 from kruntimes_core.engine.runs import Stage
 from kruntimes_core.engine.tally import Conflict, WakeSource
 from kruntimes_core.framework.outcomes import Reject
-from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runner import Broken, Chosen
+from kruntimes_core.framework.runner import Chosen
 from kruntimes_core.model.pod import RuntimePod, shortage
 
 # The host's own reason when its capacity check turns a chosen Pod down.
@@ -53,10 +52,9 @@ class Reserving:
         else:
             self._bind(work)
 
-    def reserved(self, work: ReserveWork, result: ReserveAnswer | Broken) -> None:
+    def reserved(self, work: ReserveWork, answer: ReserveAnswer) -> None:
         """The plugins' `reserve` was asked. The assumption may have ended meanwhile."""
         core, entry, assumption = self._core, work.entry, work.assumption
-        answer = _abandoned(work, result) if isinstance(result, Broken) else result
         assumption.asked = list(answer.asked)
         if entry.assumption is not assumption:
             core.reservations.give_back(assumption, bound=False)
@@ -100,13 +98,3 @@ class Reserving:
             core.tally.rescues += 1
             work.waiting.awake = True
         self._steps.settled(work)
-
-
-def _abandoned(work: ReserveWork, result: Broken) -> ReserveAnswer:
-    """The answer for a call that never returned: all were asked, up to the plugin that hangs."""
-    asked: list[ActivePlugin] = []
-    for plugin in work.profile.implementing("reserve"):
-        asked.append(plugin)
-        if plugin.name == result.error.plugin:
-            break
-    return ReserveAnswer(tuple(asked), broken=result.error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from keeping.keeper import Keeper, Log, host_of
 
 from kruntimes_core import Reject, RuntimePod
-from kruntimes_core.framework.runner import Broken
+from kruntimes_core.engine.cycle.work import ReserveWork
 from kruntimes_core.testing.plugins import fake_plugin
 
 
@@ -44,8 +44,9 @@ def test_a_reserve_that_never_came_back_is_given_back_up_to_the_plugin_that_hang
     host.observe()
     host.finish(host.take())
     work = host.take()
-    hanging = work.profile.plugins[2]  # type: ignore[union-attr]
-    host.engine.finish(work, Broken(hanging.error("reserve", "did not return")), host.now)
+    assert isinstance(work, ReserveWork)
+    hanging = work.profile.plugins[2]
+    host.engine.finish(work, work.failed(hanging.error("reserve", "did not return")), host.now)
     host.work()
     assert log == [("unreserve", "B", "r", "py-0", False), ("unreserve", "A", "r", "py-0", False)]
     assert not host.usage()

@@ -48,6 +48,16 @@ class ReserveWork(RunWork):
                 return ReserveAnswer(tuple(asked), turned_down=(plugin, reject))
         return ReserveAnswer(tuple(asked))
 
+    def failed(self, error: PluginError) -> ReserveAnswer:
+        """What it comes to when it never comes back: all were asked, up to the plugin that `error` names.
+
+        Nobody was if it names none: an `unreserve` is owed for a `reserve` alone.
+        """
+        asking = self.profile.implementing("reserve")
+        names = [plugin.name for plugin in asking] if error.hook == "reserve" else []
+        asked = asking[: names.index(error.plugin) + 1] if error.plugin in names else ()
+        return ReserveAnswer(asked, broken=error)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreserveWork:
