@@ -20,6 +20,7 @@ from kruntimes_core.cluster.planning.blame import (
     culprit_in_frame,
     failed,
     failure,
+    not_begun,
     overdue,
     plugins_of,
 )
@@ -95,7 +96,7 @@ class WorkerPlanner:
             self._owed.defer(work, done)
         else:
             hook = next(iter(held_up.hooks))
-            done(failed(work, held_up.error(hook, "is not asked until an earlier call returns")))
+            done(not_begun(work, held_up.error(hook, "is not asked until an earlier call returns")))
 
     def close(self) -> None:
         """Take no more work; a call under way ends with the process."""

@@ -356,6 +356,25 @@ def test_a_hanging_reserve_is_owed_an_unreserve() -> None:
     planning(scene)
 
 
+def test_nobody_is_owed_anything_for_a_reserve_that_was_not_begun_because_a_plugin_is_stuck() -> None:
+    release = threading.Event()
+
+    def hanging(pod: Any) -> None:
+        release.wait(30)
+
+    async def scene(planner: WorkerPlanner) -> None:
+        reserving = (fake_plugin("One", reserve=passing), fake_plugin("Hanger", reserve=hanging))
+        begun = await executed(planner, reserve_of(*reserving))
+        assert [plugin.name for plugin in begun.asked] == ["One", "Hanger"]
+        answer = await executed(planner, reserve_of(*reserving))
+        assert answer == ReserveAnswer((), broken=answer.broken)
+        assert answer.broken.plugin == "Hanger"
+        release.set()
+        await returned(planner)
+
+    planning(scene)
+
+
 def test_a_plugin_that_was_not_asked_is_owed_nothing() -> None:
     work = reserve_of(fake_plugin("One", reserve=passing))
     answer = failed(work, failure(None, "it broke"))
