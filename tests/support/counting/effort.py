@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
@@ -38,6 +39,17 @@ def effort(actions: Iterator[Callable[[], object]]) -> Effort:
 
 
 def _lines(action: Callable[[], object]) -> int:
+    with counted_lines() as lines:
+        action()
+    return lines()
+
+
+@contextmanager
+def counted_lines(beside: tuple[str, ...] = ()) -> Iterator[Callable[[], int]]:
+    """Gives how many lines of ours have run within the block, those of coroutines too.
+
+    beside: what modules that begin so call is theirs, and does not count.
+    """
     count = 0
 
     def step(frame: FrameType, event: str, argument: object) -> Any:
@@ -47,16 +59,29 @@ def _lines(action: Callable[[], object]) -> int:
         return step
 
     def call(frame: FrameType, event: str, argument: object) -> Any:
-        name = str(frame.f_globals.get("__name__"))
-        return step if name.startswith(_OURS) and not name.startswith(_APART) else None
+        name = _module(frame)
+        ours = name.startswith(_OURS) and not name.startswith(_APART)
+        return step if ours and not (beside and _called_by(frame, beside)) else None
 
     before = sys.gettrace()
     sys.settrace(call)
     try:
-        action()
+        yield lambda: count
     finally:
         sys.settrace(before)
-    return count
+
+
+def _called_by(frame: FrameType, modules: tuple[str, ...]) -> bool:
+    caller = frame.f_back
+    while caller is not None:
+        if _module(caller).startswith(modules):
+            return True
+        caller = caller.f_back
+    return False
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__"))
 
 
 def _peak_bytes(action: Callable[[], object]) -> int:
