@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import isfinite
 
 import click
@@ -23,6 +24,19 @@ class Count(click.IntRange):
     def __init__(self, least: int, most: int | None = MOST) -> None:
         """With `most` None, whoever takes the number bounds it."""
         super().__init__(least, most)
+
+
+class NamespaceName(click.ParamType):
+    """The name of a namespace, as an API server takes it: a DNS label."""
+
+    name = "name"
+    _label = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name; or a usage error."""
+        if self._label.fullmatch(value) is None:
+            self.fail(f"{value!r} is no name of a namespace", param, ctx)
+        return value
 
 
 class FiniteRange(click.FloatRange):

@@ -7,7 +7,7 @@ from shlex import quote
 import click
 
 from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.options import CONFIG
+from kruntimes_core.cli.options import CONFIG, NamespaceName
 from kruntimes_core.cli.output.forms import FORMS, form_option
 from kruntimes_core.cli.plan.options import PlanOptions
 
@@ -42,6 +42,7 @@ class FilesByOption(click.Command):
 @click.option(
     "-n",
     "--namespace",
+    type=NamespaceName(),
     metavar="NAME",
     help="Show the Runs of this namespace only, which the input must have. Objects that name no namespace are"
     " taken to be in it.",

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import click
 
 from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.options import CONFIG, Count
+from kruntimes_core.cli.options import CONFIG, Count, NamespaceName
 from kruntimes_core.cli.scheduler.go_flags import GoBoolean, GoCommand, GoDuration
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
-
-_NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
-"""A DNS label."""
 
 
 def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -20,10 +15,7 @@ def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     names = [name.strip() for value in values for name in value.split(",")]
     if not all(names):
         raise click.BadParameter("a name is empty: leave the option out for all namespaces")
-    for name in names:
-        if _NAMESPACE.fullmatch(name) is None:
-            raise click.BadParameter(f"{name!r} is no name of a namespace")
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(NamespaceName().convert(name, param, ctx) for name in names))
 
 
 @click.command(cls=GoCommand)

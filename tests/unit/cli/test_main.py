@@ -89,6 +89,14 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
             "--explain adds nothing to -o name: leave one of them",
         ),
         (["plan", "-f", "x", "-A", "-n", "a"], "-n and -A exclude each other: give one of them"),
+        (
+            ["plan", "-f", "x", "-n", ""],
+            "invalid value for '-n' / '--namespace': '' is no name of a namespace",
+        ),
+        (
+            ["plan", "-f", "x", "-n", "\x1b[2J"],
+            "invalid value for '-n' / '--namespace': '\\x1b[2J' is no name of",
+        ),
         (["plan", "-f", "x", "-o", "xml"], "invalid value for '-o' / '--output': 'xml' is not one of"),
     ],
 )
