@@ -26,7 +26,7 @@ class Count(click.IntRange):
         super().__init__(least, most)
 
 
-class NamespaceName(click.ParamType):
+class NamespaceName(click.ParamType[str]):
     """The name of a namespace, as an API server takes it: a DNS label."""
 
     name = "name"
