@@ -21,4 +21,5 @@ def crd_texts() -> dict[str, str]:
 
 def crds() -> list[dict[str, Any]]:
     """The CRDs as objects, to be changed by the caller at will; in the order of `crd_texts`."""
-    return [yaml.safe_load(text) for text in crd_texts().values()]
+    # The loader in C: it reads them ten times faster.
+    return [yaml.load(text, yaml.CSafeLoader) for text in crd_texts().values()]

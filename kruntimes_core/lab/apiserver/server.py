@@ -10,8 +10,8 @@ import random
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from kruntimes_core.crds import crds
 from kruntimes_core.lab.apiserver import lists
-from kruntimes_core.lab.apiserver.builtin import definitions
 from kruntimes_core.lab.apiserver.contents import Contents
 from kruntimes_core.lab.apiserver.deleting import Deleter
 from kruntimes_core.lab.apiserver.objects import Object
@@ -54,7 +54,7 @@ class ApiServer(Contents):
         super().__init__(now=now, uid=uid, source=source, history_limit=history_limit, compiler=compiler)
         self._writer = Writer(self)
         self._deleter = Deleter(self, controllers=controllers)
-        self._begin(definitions.packaged_definitions() if definitions_served is None else definitions_served)
+        self._begin(crds() if definitions_served is None else definitions_served)
 
     def _begin(self, served: Sequence[Object]) -> None:
         namespaces = self.resources.named("namespaces")
