@@ -76,10 +76,6 @@ class Planner:
             return None
         return freshness(self._pods(), self._now, self._settings.heartbeat_staleness)
 
-    def document(self, explain: bool) -> dict[str, Any]:
-        """The plan document. explain: with the candidates of each Run."""
-        return {**self.head(), "decisions": list(self.decision_documents(explain))}
-
     def head(self) -> dict[str, Any]:
         """The plan document without its decisions."""
         return {

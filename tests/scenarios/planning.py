@@ -48,7 +48,7 @@ def document_of(
     planner = Planner(world_of(objects), profiles, configuration or Configuration.default(), now)
     for _ in planner.decisions():
         pass
-    return planner.document(explain)
+    return {**planner.head(), "decisions": list(planner.decision_documents(explain))}
 
 
 class Plan:

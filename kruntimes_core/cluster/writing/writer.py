@@ -62,7 +62,7 @@ class StatusWriter:
         self._flights = Flights(in_flight, timeout_seconds)
         self._reader = RunReader(transport, clock, decoder, timeout_seconds)
         self.outcomes: Counter[tuple[str, str]] = Counter()
-        """(what was asked: `read`, `bind`, ...; what came of it: `applied`, `refused`, ...)."""
+        """See `Writer`."""
         self._doubts = Doubts(engine)
 
     def start(self, spawn: Spawn) -> None:
