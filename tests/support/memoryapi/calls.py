@@ -12,6 +12,8 @@ from kruntimes_core.testing.harness import PODS, RUNS, WORKSPACES
 
 KINDS = {"runs": RUNS, "pods": PODS, "persistentworkspaces": WORKSPACES}
 """How the API server in memory calls each resource."""
+Kind = tuple[str, str]
+"""Verb and resource."""
 Fault = Callable[[Call], Awaitable[Response | None]]
 """May answer instead of the server, raise, or wait; None lets the call go on."""
 
@@ -35,6 +37,11 @@ class Target:
     plural: str
     namespace: str | None
     name: str | None
+
+    @property
+    def kind(self) -> Kind:
+        """Verb and resource."""
+        return (self.verb, self.plural)
 
 
 def target(call: Call) -> Target:

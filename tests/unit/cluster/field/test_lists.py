@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import pytest
 from memoryapi.calls import Fault, line, status, target
+from memoryapi.faults import cut, inject, one_by_one
 from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.transport.protocol import Call, Response
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS
-from tests.unit.cluster.field.faults import cut, inject, one_by_one
 
 GONE = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"}
 LIST, WATCH = ("list", "runs"), ("watch", "runs")

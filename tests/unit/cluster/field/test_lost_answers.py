@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from memoryapi.calls import status
+from memoryapi.faults import applied_first, cut, one_by_one
 from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.transport.protocol import Response
 from kruntimes_core.framework.configuration import Profiles
-from tests.unit.cluster.field.faults import applied_first, cut, one_by_one
 
 READ = ("get", "runs")
 LATE_SECONDS = 10.0

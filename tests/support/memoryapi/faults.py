@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from memoryapi.calls import Fault, target
-from memoryapi.site import Site
-
 from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, Response
-
-Kind = tuple[str, str]
-"""Verb and resource."""
+from memoryapi.calls import Fault, Kind, target
+from memoryapi.site import Site
 
 
 def one_by_one(kind: Kind, *fates: Response | Exception | None, name: str | None = None) -> Fault:
@@ -20,7 +16,7 @@ def one_by_one(kind: Kind, *fates: Response | Exception | None, name: str | None
 
     async def fault(call: Call) -> Response | None:
         what = target(call)
-        if (what.verb, what.plural) != kind or name not in (None, what.name) or not left:
+        if what.kind != kind or name not in (None, what.name) or not left:
             return None
         fate = left.pop(0)
         if isinstance(fate, Exception):
@@ -56,3 +52,12 @@ def inject(site: Site, plural: str, *chunks: bytes) -> None:
     """Let these bytes come next on the open watch of a resource."""
     (stream,) = (one for one in site.api.streams if one.plural == plural)
     stream.inject += chunks
+
+
+def always(kind: Kind, answer: Response) -> Fault:
+    """One answer for all calls of a kind."""
+
+    async def fault(call: Call) -> Response | None:
+        return answer if target(call).kind == kind else None
+
+    return fault
