@@ -53,7 +53,7 @@ def series(metrics: Metrics) -> int:
     return sum(not line.startswith("#") for line in metrics.exposition().decode().splitlines())
 
 
-# Metrics (H1, H2)
+# Metrics
 
 
 @pytest.mark.parametrize("name", CONTRACT)
