@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from kruntimes_core.lab.bench.live.scheduler.strays import strays_of
 from kruntimes_core.lab.bench.live.scheduler.usage import Usage, usage_of
 from kruntimes_core.lab.bench.live.scheduler.watching import bound_to_us
 from kruntimes_core.model.errors import InputError
@@ -46,15 +47,18 @@ class Running:
 
     async def stop(self) -> None:
         """Ask it to end, with all that it started; what is there after a while is killed."""
-        self._signal(signal.SIGTERM)
-        try:
-            async with asyncio.timeout(_STOP_SECONDS):
+        with strays_of(self._process.pid) as strays:
+            self._signal(signal.SIGTERM)
+            strays.signal(signal.SIGTERM)
+            try:
+                async with asyncio.timeout(_STOP_SECONDS):
+                    await self._process.wait()
+            except TimeoutError:
+                pass
+            finally:
+                self._signal(signal.SIGKILL)
+                strays.signal(signal.SIGKILL)
                 await self._process.wait()
-        except TimeoutError:
-            pass
-        finally:
-            self._signal(signal.SIGKILL)
-            await self._process.wait()
 
     def _signal(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):

@@ -44,7 +44,7 @@ def usage_of(pid: int) -> Usage | None:
     if not sys.platform.startswith("linux") or not (_PROC / str(pid)).exists():
         return None
     seconds, resident, peak = 0.0, 0, 0
-    for one in _family(pid):
+    for one in family(pid):
         # A child may end at any moment; what it used is then its parent's children's.
         with suppress(OSError):
             seconds += time.clock_gettime((~one << 3) | _SCHEDULED) + _ended_children_seconds(one)
@@ -54,17 +54,17 @@ def usage_of(pid: int) -> Usage | None:
     return Usage(seconds, resident, peak)
 
 
-def _family(pid: int) -> list[int]:
-    """A process and all that descend from it."""
+def family(pid: int) -> list[int]:
+    """A process and all that descend from it, itself first."""
     children: dict[int, list[int]] = {}
     for folder in _PROC.iterdir():
         if folder.name.isdigit():
             with suppress(OSError):
                 children.setdefault(int(_stat(int(folder.name))[1]), []).append(int(folder.name))
-    family = [pid]
-    for one in family:
-        family += children.get(one, [])
-    return family
+    found = [pid]
+    for one in found:
+        found += children.get(one, [])
+    return found
 
 
 def _ended_children_seconds(pid: int) -> float:

@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -65,6 +66,19 @@ def test_a_bench_that_ends_leaves_no_watcher_behind() -> None:
         ending.communicate("")
         assert ending.returncode == 0
         assert all(has_ended(handle) for handle in (scheduler, *others))
+
+
+def test_what_a_scheduler_started_in_a_session_of_its_own_ends_with_it() -> None:
+    script = 'setsid sh -c \'trap "" TERM; echo; while :; do sleep 600; done\' > "$0" & wait'
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkfifo(said := f"{folder}/said")
+        with bench("sh", "-c", script, said) as (ending, number):
+            with open(said) as started:
+                started.readline()
+            (stray,) = (os.pidfd_open(child) for child in children_of(number))
+            ending.communicate("")
+            assert ending.returncode == 0
+            assert has_ended(stray)
 
 
 def children_of(process: int) -> list[int]:
