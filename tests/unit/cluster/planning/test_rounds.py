@@ -3,40 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import threading
-from collections.abc import Awaitable, Callable
-from typing import Any
 
 from offering.scene import ALL, Scene
+from scenes.planners import executed, planning
 
-from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
-from kruntimes_core.engine.cycle.work import Work
 from kruntimes_core.engine.record.decision import Outcome
 from kruntimes_core.framework.runner import Broken, Unschedulable
-
-LIMIT = 0.05
-
-
-def planning(scene: Callable[[WorkerPlanner], Awaitable[None]]) -> None:
-    """Play a scene with a planner of short patience."""
-
-    async def main() -> None:
-        planner = WorkerPlanner(Log(io.StringIO(), SystemClock()), limit_seconds=LIMIT, grace_seconds=LIMIT)
-        async with asyncio.timeout(30):
-            await scene(planner)
-        planner.close()
-
-    asyncio.run(main())
-
-
-async def executed(planner: WorkerPlanner, work: Work) -> Any:
-    """Submit work and wait for what comes of it."""
-    done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-    planner.submit(work, done.set_result)
-    return await done
 
 
 async def settle(planner: WorkerPlanner, scene: Scene) -> None:
