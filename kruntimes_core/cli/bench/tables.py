@@ -34,6 +34,7 @@ ROWS: dict[str, tuple[str, Shown]] = {
     "firstSeconds": ("until the first placement", milliseconds),
     "writesPerRun": ("writes for a Run", lambda value: f"{value:.2f}"),
     "eventsPerRun": ("watch events for a Run", lambda value: f"{value:.2f}"),
+    "writesBeside": ("writes for Runs beside the load", lambda value: f"{value:.0f}"),
     "startProcessorSeconds": ("processor time until the first", milliseconds),
     "processorSecondsPerRun": ("processor time for a Run", lambda value: f"{value * 1_000:.2f} ms"),
     "residentBytes": ("memory", lambda value: f"{value / _MEBIBYTE:.0f} MiB"),

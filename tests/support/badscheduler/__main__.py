@@ -23,6 +23,7 @@ class BadScheduler:
         self._client = client
         self._namespace = namespace
         self._numbers = count()
+        self._hopeless: list[str] = []
         items = client.list(PODS, namespace).body["items"]
         self._pods = [(pod["metadata"]["name"], pod["metadata"]["uid"]) for pod in items]
 
@@ -67,6 +68,15 @@ class BadScheduler:
         self.honestly(name)
         self._write(name, phase="Failed")
 
+    def without_end(self, name: str) -> None:
+        """To the next Pod; those that fit nowhere hear of it each time."""
+        if name.startswith("hopeless"):
+            self._hopeless.append(name)
+            return
+        self.honestly(name)
+        for waiting in self._hopeless:
+            self._write(waiting, phase="Pending", message=f"waiting for a Pod, while {name} is placed")
+
     def for_ever(self, name: str) -> None:
         """To the next Pod, with a finalizer, so that it cannot be deleted."""
         self.honestly(name)
@@ -97,6 +107,7 @@ FAULTS: Mapping[str, Callable[[BadScheduler, str], None]] = {
     "podNotAlive": BadScheduler.on_a_ghost,
     "emptyWrite": BadScheduler.without_change,
     "runLost": BadScheduler.and_fail,
+    "chatty": BadScheduler.without_end,
     "finalizer": BadScheduler.for_ever,
     "idle": BadScheduler.none,
 }

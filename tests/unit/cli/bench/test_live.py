@@ -35,6 +35,7 @@ ROUND = Round(
     in_flight=2,
     writes=1.0,
     events=2.0,
+    beside_writes=3,
     start_processor_seconds=0.75,
     processor_seconds=0.004,
     resident_bytes=80 * 2**20,

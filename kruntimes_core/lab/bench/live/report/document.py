@@ -62,6 +62,7 @@ SUMMARY: dict[str, Callable[[Round], float | None]] = {
     "firstSeconds": lambda one: one.first_seconds,
     "writesPerRun": lambda one: one.writes,
     "eventsPerRun": lambda one: one.events,
+    "writesBeside": lambda one: one.beside_writes,
     "startProcessorSeconds": lambda one: one.start_processor_seconds,
     "processorSecondsPerRun": lambda one: one.processor_seconds_a_run,
     "residentBytes": lambda one: one.resident_bytes,

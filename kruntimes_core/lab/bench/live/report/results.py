@@ -50,6 +50,8 @@ class Round:
     """Versions of a Run that neither its owner nor its Pod made; the mean."""
     events: float
     """Watch events about a Run; the mean."""
+    beside_writes: int
+    """Versions of Runs beside the load that the bench did not make, as long as the scheduler could write."""
     start_processor_seconds: float | None
     """What the scheduler used from when it could begin to the first placement."""
     processor_seconds: float | None

@@ -41,6 +41,7 @@ def round_of(
         in_flight=in_flight,
         writes=_mean([sum(one not in own_versions for one in each) for each in versions]),
         events=_mean([len(each) for each in versions]),
+        beside_writes=sum(one not in own_versions for one in book.beside),
         start_processor_seconds=_between(marks.released, book.first or marks.last),
         processor_seconds=_between(marks.began, marks.last),
         resident_bytes=used.resident_bytes if used is not None else None,

@@ -42,6 +42,8 @@ class Book:
         self._role = role
         self._measure: Callable[[], Usage | None] = lambda: None
         self.runs: dict[Key, Times] = {}
+        self.beside: list[str] = []
+        """Versions of Runs of other roles, from the release on."""
         self.placed = 0
         self.expected: int | None = None
         """How many Runs there will be; None while nobody knows."""
@@ -73,6 +75,8 @@ class Book:
     def heard(self, run: SeenRun, at: float) -> None:
         """See `observing.observer.Heard`."""
         if run.role != self._role:
+            if self.released is not None:
+                self.beside.append(run.version)
             return
         times = self.runs.setdefault((run.namespace, run.name), Times())
         times.versions.append(run.version)

@@ -133,6 +133,17 @@ def test_a_scheduler_that_does_not_look_where_runs_belong_is_found_out(
     assert results.broken[rule] > 0
 
 
+def test_what_is_written_to_runs_beside_the_load_is_counted_by_itself(
+    bench: Callable[..., Results], settings: Settings
+) -> None:
+    (round_,) = bench(
+        replace(settings, load=Load(runs=12, pods=3, hopeless=2), command=bad_scheduler("chatty"))
+    ).rounds
+    assert (round_.placed, round_.writes) == (12, 1.0)
+    # The last ones may come when the round is over.
+    assert 2 * 11 <= round_.beside_writes <= 2 * 12
+
+
 def test_runs_that_nobody_places_end_the_round(
     bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
 ) -> None:
