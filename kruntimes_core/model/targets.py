@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from immutables import Map
 
+from kruntimes_core.model.matching import Matching
 from kruntimes_core.model.selectors import LabelSelector, LabelSet
 
 # How many selectors one multiset counts for. More than that, and counting starts anew.
@@ -18,39 +19,12 @@ _COUNTED_SELECTORS = 512
 _FEW_SETS = 8
 
 
-class _Asked:
-    """Which selectors were asked for along one line of multisets, and which label sets match them.
-
-    So a change looks at the selectors that match it, however many others are asked for.
-    """
-
-    __slots__ = ("_matching", "selectors")
-
-    def __init__(self) -> None:
-        self.selectors: dict[LabelSelector, None] = {}
-        """In order, and only growing; a worker may add one while the engine makes the next multiset."""
-        self._matching: dict[LabelSet, tuple[int, list[LabelSelector]]] = {}
-
-    def matching(self, labels: LabelSet) -> list[LabelSelector]:
-        """Those that `labels` satisfy."""
-        looked_at, found = self._matching.get(labels, (0, []))
-        if looked_at < len(self.selectors):
-            later = list(self.selectors)[looked_at:]
-            found = found + [selector for selector in later if labels.satisfies(selector)]
-            self._matching[labels] = (looked_at + len(later), found)
-        return found
-
-    def forget(self, labels: LabelSet) -> None:
-        """No target has these labels any more."""
-        self._matching.pop(labels, None)
-
-
 class _Counts(dict[LabelSelector, int]):
     """How many targets match a selector, for those that were asked for."""
 
     __slots__ = ("asked",)
 
-    def __init__(self, asked: _Asked, counts: Mapping[LabelSelector, int] | None = None) -> None:
+    def __init__(self, asked: Matching, counts: Mapping[LabelSelector, int] | None = None) -> None:
         super().__init__(counts or ())
         self.asked = asked
 
@@ -62,9 +36,9 @@ class _Counts(dict[LabelSelector, int]):
     def after(self, labels: LabelSet, difference: int) -> _Counts:
         """The numbers with more or fewer targets that carry `labels`."""
         if len(self.asked.selectors) > 2 * _COUNTED_SELECTORS:
-            return _Counts(_Asked())
+            return _Counts(Matching())
         counts = _Counts(self.asked, self)
-        for selector in self.asked.matching(labels):
+        for selector in self.asked.of(labels):
             if selector in counts:
                 counts[selector] += difference
         return counts
@@ -77,7 +51,7 @@ class Targets(Mapping[LabelSet, int]):
 
     def __init__(self, sets: Mapping[LabelSet, int] | None = None) -> None:
         self._sets: Map[LabelSet, int] = Map(sets or {})
-        self._counts = _Counts(_Asked()) if len(self._sets) > _FEW_SETS else None
+        self._counts = _Counts(Matching()) if len(self._sets) > _FEW_SETS else None
 
     def any(self, selector: LabelSelector) -> bool:
         """Whether at least one target's labels match `selector`."""
@@ -99,9 +73,15 @@ class Targets(Mapping[LabelSet, int]):
             counted = sum(n for labels, n in self._sets.items() if labels.satisfies(selector))
             if counts is not None:
                 if len(counts) >= _COUNTED_SELECTORS:
-                    counts = self._counts = _Counts(_Asked())
+                    counts = self._counts = _Counts(Matching())
                 counts.remember(selector, counted)
         return counted
+
+    def differing(self, other: Targets) -> list[LabelSet]:
+        """The label sets that one of the two holds more often than the other."""
+        mine, others = self._sets, other._sets
+        more = [labels for labels, number in others.items() if mine.get(labels) != number]
+        return more + [labels for labels in mine if labels not in others]
 
     def changed_by(self, labels: LabelSet, difference: int) -> Targets:
         """The multiset with `difference` more (or, negative, fewer) targets that carry `labels`."""
@@ -118,7 +98,7 @@ class Targets(Mapping[LabelSet, int]):
         return changed
 
     def _counts_after(self, labels: LabelSet, difference: int) -> _Counts:
-        return self._counts.after(labels, difference) if self._counts is not None else _Counts(_Asked())
+        return self._counts.after(labels, difference) if self._counts is not None else _Counts(Matching())
 
     def __getitem__(self, labels: LabelSet) -> int:
         return self._sets[labels]

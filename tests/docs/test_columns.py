@@ -9,7 +9,15 @@ from collections.abc import Callable
 import pytest
 
 from kruntimes_core import Reject
-from kruntimes_core.framework.runner import columns, combinations, filtering, prefilter, runner, scoring
+from kruntimes_core.framework.runner import (
+    columns,
+    combinations,
+    filtering,
+    prefilter,
+    runner,
+    scoring,
+    target_changes,
+)
 from kruntimes_core.framework.runner.columns import Column
 from kruntimes_core.framework.runner.scores import RawScores
 from kruntimes_core.framework.runner.verdicts import Verdicts
@@ -25,6 +33,7 @@ BOUNDS = {
     "combinations of states in a profile": combinations._KEPT_COMBINATIONS,
     "answers of a prefilter": prefilter._REMEMBERED,
     "Runtimes": runner._KEPT_POOLS,
+    "selectors whose changes are followed, of a Runtime": target_changes._FOLLOWED,
 }
 
 

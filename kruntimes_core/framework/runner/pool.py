@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Set
 
 from kruntimes_core.framework.runner.bits import mask_of
+from kruntimes_core.framework.runner.changes import Changes
 from kruntimes_core.framework.runner.names import NameOrder
+from kruntimes_core.framework.runner.target_changes import TargetChanges
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.snapshot import Pods
 
@@ -18,15 +20,15 @@ class Pool:
     """One Runtime's Pods by position. `turn` grows with each change of one of them."""
 
     __slots__ = (
-        "_changes",
         "_followed",
         "_free",
-        "_last_asked",
-        "_last_changed",
         "_names",
         "_positions",
+        "came",
+        "changes",
         "pods",
         "present",
+        "targets",
         "turn",
     )
 
@@ -36,13 +38,15 @@ class Pool:
         self.present = 0
         """The set of all Pods."""
         self.turn = 0
-        self._changes: dict[int, int] = {}
-        """Position -> turn of its last change, the latest at the end."""
+        self.changes = Changes()
+        """Of anything; that a Pod came is one."""
+        self.came = Changes()
+        """Of which Pod is at a position."""
+        self.targets = TargetChanges()
+        """Of what Pods' targets match."""
         self._positions: dict[str, int] = {}
         self._free: list[int] = []
         self._names = NameOrder()
-        self._last_asked = (0, 0)
-        self._last_changed: tuple[list[int], int] = ([], 0)
         self._followed: Pods | None = None
 
     def __len__(self) -> int:
@@ -63,26 +67,6 @@ class Pool:
             elif self.pods[position] is not pod:
                 self._change(position, pod)
         self._followed = pods
-
-    def changed_after(self, turn: int) -> tuple[list[int], int]:
-        """The positions whose Pod changed after `turn`, each once, by their last changes; and their set.
-
-        Not to be changed: most columns ask after the same turn, and get the same answer.
-        """
-        asked = (turn, self.turn)
-        if self._last_asked != asked:
-            self._last_asked = asked
-            self._last_changed = self._look_back(turn)
-        return self._last_changed
-
-    def _look_back(self, turn: int) -> tuple[list[int], int]:
-        changed = []
-        for position, at in reversed(self._changes.items()):
-            if at <= turn:
-                break
-            changed.append(position)
-        changed.reverse()
-        return changed, mask_of(changed)
 
     def pod(self, position: int) -> RuntimePod:
         """The Pod at a position. Raises `LookupError` where there is none."""
@@ -119,13 +103,19 @@ class Pool:
         self._positions[name] = position
         self._names.add(name, position)
         self.present |= 1 << position
-        self._change(position, pod)
+        self._put(position, pod)
+        self.came.note(position, self.turn)
 
     def _change(self, position: int, pod: RuntimePod) -> None:
+        before = self.pods[position]
+        self._put(position, pod)
+        if before is not None and self.targets.followed:
+            self.targets.note(position, before.targets, pod.targets, self.turn)
+
+    def _put(self, position: int, pod: RuntimePod) -> None:
         self.pods[position] = pod
         self.turn += 1
-        self._changes.pop(position, None)
-        self._changes[position] = self.turn
+        self.changes.note(position, self.turn)
 
     def _remove(self, name: str, position: int) -> None:
         del self._positions[name]
@@ -133,5 +123,6 @@ class Pool:
         self.present ^= 1 << position
         self.pods[position] = None
         self.turn += 1
-        self._changes.pop(position, None)
+        self.changes.forget(position)
+        self.came.forget(position)
         self._free.append(position)

@@ -108,7 +108,7 @@ def test_label_sets_and_selectors_that_come_and_go_leave_nothing_behind() -> Non
     assert targets._counts is not None
     asked = targets._counts.asked
     assert len(asked.selectors) <= 1_025
-    assert len(asked._matching) <= 21
+    assert len(asked._found) <= 21
 
 
 def test_a_change_looks_at_the_selectors_that_match_it_and_not_at_the_others(

@@ -44,7 +44,8 @@ def test_a_new_affinity_state_with_a_known_request_does_not_ask_for_availability
     crowd.see_run("tied", affinity=make_affinity(required_anti=[matching(app="z")]))
     crowd.decide()
     assert crowd.calls.count("filter", "RuntimePodAvailability") == 1
-    assert crowd.calls.count("filter", "RunAffinity") == 100
+    # Of the plain one, each; of the tied one, a single Pod: no target is on any, and nothing else is asked.
+    assert crowd.calls.count("filter", "RunAffinity") == 1
 
 
 def test_a_state_that_is_the_same_as_before_asks_no_filter_again(crowd: Crowd) -> None:
@@ -57,3 +58,18 @@ def test_a_state_that_is_the_same_as_before_asks_no_filter_again(crowd: Crowd) -
     for number in range(3):
         crowd.see_run(f"r{number}", affinity=make_affinity(required=[matching(app="a")]))
         assert crowd.decide()["filter"] <= 3
+
+
+def test_a_cohort_is_asked_about_a_pod_with_it_and_one_without_it_and_then_about_none(crowd: Crowd) -> None:
+    cohorts = [f"c{number}" for number in range(5)]
+    crowd.make_pods(50, runs=100)
+    asked = []
+    for number in range(4):
+        for cohort in cohorts:
+            tied = make_affinity(required=[matching(app=cohort)])
+            crowd.see_run(f"{cohort}-{number}", labels={"app": cohort}, affinity=tied)
+            crowd.decide()
+            asked.append(crowd.calls.count("filter", "RunAffinity"))
+    # The first Run of each is free to go anywhere, so its state is that of a Run without wishes.
+    assert asked[5:] == 5 * [2] + 10 * [0]
+    assert {crowd.assumed(f"c0-{number}") for number in range(4)} == {crowd.assumed("c0-0")}
