@@ -70,6 +70,7 @@ _MEMORY = Measure("memory", "in all", "MB")
 _MEMORY_OF_A_RUN = Measure("memory", "a Run", "bytes")
 
 _ALONE = "--waiting 0"
+_OF_ONE_REQUEST = "--waiting 0 --requests 1"
 _MORE_PODS = "--waiting 0 --pods 5000 --known 25000"
 _LARGE = "--pods 5000 --known 90000 --waiting 10000"
 HEADINGS = ("figure", "median", "spread", "at most", "command")
@@ -78,7 +79,8 @@ ROWS = (
     Row("a decision, 5,000 Pods", "200 µs", _PLACEMENTS, _MORE_PODS),
     Row("the first, beside 90,000 Runs more", "1.2 times", _PLACEMENTS, "--waiting 0 --known 100000"),
     Row("the same, 10,000 of them waiting", "1.2 times", _PLACEMENTS, "--waiting 10000 --known 90000"),
-    Row("with required affinity among 50 cohorts, 1,000 Pods", "100 µs", _AFFINITY, _ALONE),
+    Row("with required affinity among 50 cohorts, 1,000 Pods", "100 µs", _AFFINITY, _OF_ONE_REQUEST),
+    Row("the same, of Runs with 20 different requests", "100 µs", _AFFINITY, _ALONE),
     Row("the same, 5,000 Pods", "200 µs", _AFFINITY, _MORE_PODS),
     Row(
         "of 50 namespaces and Runtimes with 20 Pods each",
