@@ -78,10 +78,11 @@ class Targets(Mapping[LabelSet, int]):
         return counted
 
     def differing(self, other: Targets) -> list[LabelSet]:
-        """The label sets that one of the two holds more often than the other."""
+        """The label sets that only one of the two holds."""
         mine, others = self._sets, other._sets
-        more = [labels for labels, number in others.items() if mine.get(labels) != number]
-        return more + [labels for labels in mine if labels not in others]
+        return [labels for labels in others if labels not in mine] + [
+            labels for labels in mine if labels not in others
+        ]
 
     def changed_by(self, labels: LabelSet, difference: int) -> Targets:
         """The multiset with `difference` more (or, negative, fewer) targets that carry `labels`."""
