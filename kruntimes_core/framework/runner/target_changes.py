@@ -48,7 +48,7 @@ class TargetChanges:
         return found
 
     def note(self, position: int, before: Targets, after: Targets, turn: int) -> None:
-        """The targets of a Pod are others from this turn on; how many have the same labels does not matter."""
+        """The targets of a Pod are others from this turn on; how many share labels does not matter."""
         for labels in before.differing(after):
             for selector in self._matching.of(labels):
                 if before.any(selector) != after.any(selector):
