@@ -149,8 +149,9 @@ def _existing(path: str | None, environment: Mapping[str, str]) -> str:
         raise InputError("--kubeconfig is empty: name a kubeconfig")
     if path is not None:
         # Not `Path.expanduser`, which raises for a user whose home nobody knows, as in many containers.
-        check_file(os.path.expanduser(path), f"--kubeconfig {path}")
-        return os.path.expanduser(path)
+        expanded = os.path.expanduser(path)
+        check_file(expanded, f"--kubeconfig {path}")
+        return expanded
     named = environment.get("KUBECONFIG", "")
     paths = [os.path.expanduser(one) for one in (named or _DEFAULT).split(":") if one]
     found = [one for one in paths if Path(one).exists()]

@@ -13,26 +13,28 @@ class Changes:
     def __init__(self) -> None:
         self._turns: dict[int, int] = {}
         """By position, the latest at the end."""
-        self._last_asked = (0, 0)
+        self._last_asked: int | None = None
+        """After which turn, if nothing was noted since."""
         self._last_found: tuple[list[int], int] = ([], 0)
 
     def note(self, position: int, turn: int) -> None:
         """It changed at this turn, which is not before the last one that was noted."""
         self._turns.pop(position, None)
         self._turns[position] = turn
+        self._last_asked = None
 
     def forget(self, position: int) -> None:
         """There is no Pod any more."""
         self._turns.pop(position, None)
+        self._last_asked = None
 
-    def after(self, turn: int, now: int) -> tuple[list[int], int]:
+    def after(self, turn: int) -> tuple[list[int], int]:
         """The positions where it changed after `turn`, each once, by their last changes; and their set.
 
-        now: the turn of the pool. Not to be changed: most columns ask after the same turn.
+        Not to be changed: most columns ask after the same turn.
         """
-        asked = (turn, now)
-        if self._last_asked != asked:
-            self._last_asked = asked
+        if self._last_asked != turn:
+            self._last_asked = turn
             self._last_found = self._look_back(turn)
         return self._last_found
 

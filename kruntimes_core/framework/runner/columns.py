@@ -48,7 +48,7 @@ class Column(ABC):
             taken = due & among
             self._due = due ^ taken
             return members(taken) if taken else (), taken
-        changed, fresh = (self.paths or pool.changes).after(self.turn, pool.turn)
+        changed, fresh = (self.paths or pool.changes).after(self.turn)
         self.turn = pool.turn
         due |= fresh
         taken = due & among

@@ -61,16 +61,16 @@ class Paths:
         self.beyond = False
         """Whether that is because something else of a Pod was read: so it may be for any state."""
 
-    def after(self, turn: int, now: int) -> tuple[Sequence[int], int]:
+    def after(self, turn: int) -> tuple[Sequence[int], int]:
         """As `Changes.after`, of the changes that matter."""
         pool = self._pool
         if self._age != pool.targets.age:
             self._follow()
             return members(pool.present), pool.present
-        came, changed = pool.came.after(turn, now)
+        came, changed = pool.came.after(turn)
         matter = changed
         for changes in self._followed:
-            matter |= changes.after(turn, now)[1]
+            matter |= changes.after(turn)[1]
         return (came, changed) if matter == changed else (members(matter), matter)
 
     def answers(self, due: Sequence[int], ask: Callable[[RuntimePod], Any]) -> list[Any]:

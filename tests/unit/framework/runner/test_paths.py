@@ -48,7 +48,7 @@ class Site:
     def bring_up(self) -> None:
         """Look at what is due."""
         self.pool.follow(self.pods)
-        due, _ = self.paths.after(self._turn, self.pool.turn)
+        due, _ = self.paths.after(self._turn)
         self._turn = self.pool.turn
         self.due = [self.pool.pod(position).name for position in due]
         answers = self.paths.answers(due, self._asked)
