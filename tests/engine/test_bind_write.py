@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scenes.looking import BASE_TEXT
 
-from kruntimes_core.engine.tally import Conflict
+from kruntimes_core.engine.counters import ConflictStage
 from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import (
@@ -72,7 +72,7 @@ def test_a_status_edit_between_take_and_write_is_never_overwritten(contested: Ho
     contested.watches.hold(RUNS)
     contested.change("r1", status={"conditions": [condition_object("Painted")], "outputs": {"k": "v"}})
     contested.settle()
-    assert contested.engine.tally.reservation_conflicts == {Conflict.BIND: 1}
+    assert contested.engine.counters.reservation_conflicts == {ConflictStage.BIND: 1}
     contested.watches.resume(RUNS)
     contested.advance(2)
     assert contested.pod_of("r1") == "py-0" or contested.pod_of("r2") == "py-0"

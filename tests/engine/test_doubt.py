@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from scenes.looking import BASE_TEXT
 
-from kruntimes_core.engine.binding.requests import InDoubt, Read
-from kruntimes_core.engine.tally import Result
+from kruntimes_core.engine.api_calls import OutcomeUnknown, Read
+from kruntimes_core.engine.counters import SyncResult
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import (
     PODS,
@@ -35,7 +35,7 @@ def test_a_bind_that_was_applied_and_not_answered_is_found_by_a_read(
     host.watches.hold(RUNS)
     host.later(held_back, lambda: host.watches.resume(RUNS))
     host.disturb("r1", lose_answer)
-    host.read_faults.extend([lambda host, read: InDoubt()] * lost_reads)
+    host.read_faults.extend([lambda host, read: OutcomeUnknown()] * lost_reads)
     host.settle()
     assert host.pod_of("r2") is None
     host.advance(30)
@@ -53,13 +53,13 @@ def test_each_bind_is_counted_once_however_it_became_known(host: Host, fault: An
     host.disturb("r1", fault)
     host.advance(60)
     assert host.pod_of("r1") == "py-0"
-    assert host.engine.tally.syncs[Result.SCHEDULED] == 1
+    assert host.engine.counters.syncs[SyncResult.SCHEDULED] == 1
 
 
 def test_while_in_doubt_nothing_is_freed(contested: Host) -> None:
     host = contested
     host.disturb("r1", lose_request)
-    host.read_faults.extend([lambda host, read: InDoubt()] * 5)
+    host.read_faults.extend([lambda host, read: OutcomeUnknown()] * 5)
     host.advance(25)
     assert host.usage() == {"runs": 1}
     assert host.pod_of("r2") is None
@@ -87,7 +87,7 @@ def test_a_request_that_lands_after_it_was_given_up_is_counted_once(contested: H
     host.advance(20)
     assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
     assert host.usage() == {"runs": 1}
-    assert not host.engine.tally.reservation_conflicts
+    assert not host.engine.counters.reservation_conflicts
 
 
 def test_a_409_to_a_repeat_leads_to_a_read_and_frees_nothing(contested: Host) -> None:
@@ -172,7 +172,7 @@ def test_a_pod_that_goes_while_its_bind_is_in_doubt_moves_the_version_on(contest
     """Nothing frees the Run but a write that makes the old one impossible."""
     host = contested
     host.disturb("r1", land_late(20))
-    host.read_faults.append(lambda host, read: InDoubt())
+    host.read_faults.append(lambda host, read: OutcomeUnknown())
     host.settle()
     host.delete("py-0", kind=PODS)
     host.pod("py-1", runs=2)

@@ -8,7 +8,7 @@ import pytest
 from scenes.looking import BASE_TEXT, condition, decision
 
 from kruntimes_core import InvalidRun, Reject
-from kruntimes_core.engine.record.decision import NeverFits
+from kruntimes_core.engine.decisions import NeverFits
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing import affinity_object, term_object
 from kruntimes_core.testing.harness import RUNS, Host

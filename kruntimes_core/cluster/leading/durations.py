@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from kruntimes_core.engine.instant import ticks
+from kruntimes_core.engine.clock import ticks
 from kruntimes_core.model.errors import InputError
 
 JITTER = 1.2

@@ -17,7 +17,7 @@ from kruntimes_core.cluster.watching.listing import Listed, Listing
 from kruntimes_core.cluster.watching.pulse import Pulse
 from kruntimes_core.cluster.watching.watch import STREAM_SECONDS, Watch, WatchEvent
 from kruntimes_core.engine import events
-from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.engine.versions import older
 
 _ASK_AGAIN_SECONDS = 60.0

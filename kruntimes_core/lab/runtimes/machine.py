@@ -9,7 +9,7 @@ from itertools import count
 from typing import Protocol
 
 from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES, Resource
-from kruntimes_core.engine.instant import SECOND, Now
+from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.engine.versions import older
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.lab.runtimes.pods import PodRule

@@ -81,7 +81,7 @@ def test_room_that_was_freed_while_a_run_was_in_work_is_not_lost(host: Host) -> 
         host.end("x")
     host.settle()
     assert host.pod_of("r") == "py-0"
-    assert not host.engine.tally.rescues
+    assert not host.engine.counters.rescues
 
 
 @pytest.mark.parametrize(

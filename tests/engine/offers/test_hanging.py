@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from offering.scene import ALL, Scene
 
-from kruntimes_core.engine.cycle.work import PlanWork
-from kruntimes_core.engine.record.decision import Outcome
+from kruntimes_core.engine.decisions import Outcome
+from kruntimes_core.engine.work import PlanWork
 from kruntimes_core.framework.outcomes import InterruptedCallError
 
 
@@ -37,7 +37,7 @@ def test_a_later_change_is_offered_to_all_together_again(scene: Scene) -> None:
     scene.settle()
     scene.moody.fails_for = None
     scene.gpus(2)
-    assert [offer.run.name for offer in scene.offered().offers] == ["c4-0", "c3-0", "c1-1"]
+    assert [offer.run.name for offer in scene.offered().retries] == ["c4-0", "c3-0", "c1-1"]
 
 
 def test_those_that_met_the_hang_are_placed_when_the_plugin_is_well_again(scene: Scene) -> None:
@@ -56,8 +56,8 @@ def test_the_run_behind_the_offers_goes_back_to_its_place(scene: Scene) -> None:
     scene.host.run("late", requests={"gpu": "7"})
     scene.annotate({"note": "of no use to anybody"})
     work = scene.offered()
-    assert work.then is not None
-    assert work.then.run.name == "late"
+    assert work.next_plan is not None
+    assert work.next_plan.run.name == "late"
     assert not scene.finish(work)
     assert scene.settle() == 1
     assert scene.with_outcome(Outcome.BACKOFF) == ["late"]

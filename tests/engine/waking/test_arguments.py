@@ -10,7 +10,7 @@ import pytest
 from scenes.working import in_work
 
 from kruntimes_core import LabelSelector, Reject, RuntimePod, Snapshot, Targets
-from kruntimes_core.engine.tally import WakeSource
+from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.testing import matching
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.harness import Host
@@ -203,7 +203,7 @@ def test_again_at_wakes_a_run_at_that_time_and_not_before(by: str) -> None:
     assert (host.pod_of("r"), host.cycles) == (None, 1)
     host.advance(0.001)
     assert host.pod_of("r") == "py-0"
-    assert host.wakeups == {WakeSource.TIMER: 1}
+    assert host.wakeups == {WakeupSource.TIMER: 1}
 
 
 def test_again_at_in_the_past_makes_no_loop() -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from scenes.waiting import full
 
 from kruntimes_core import Reject, RuntimePod, Snapshot
-from kruntimes_core.engine.tally import WakeSource
+from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NAMESPACE, NOW
 from kruntimes_core.testing.harness import PODS, Host, refuse
@@ -24,7 +24,7 @@ def test_a_retry_delay_and_a_backoff_wake_by_timer(host: Host) -> None:
     host.run("refused")
     host.advance(1)
     assert (host.pod_of("delayed"), host.pod_of("refused")) == ("py-0", "py-0")
-    assert host.wakeups == {WakeSource.TIMER: 2}
+    assert host.wakeups == {WakeupSource.TIMER: 2}
 
 
 def test_a_heartbeat_that_runs_out_wakes_those_that_wait_for_fewer_targets_not_for_room(host: Host) -> None:
@@ -33,7 +33,7 @@ def test_a_heartbeat_that_runs_out_wakes_those_that_wait_for_fewer_targets_not_f
     host.silence("py-0")
     host.advance(29)
     assert host.pod_of("r") is None
-    assert host.wakeups[WakeSource.TIMER] == 1
+    assert host.wakeups[WakeupSource.TIMER] == 1
 
 
 def test_again_at_is_not_forgotten_while_the_only_run_of_its_class_is_in_work() -> None:

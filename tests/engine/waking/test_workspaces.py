@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kruntimes_core.engine import events
-from kruntimes_core.engine.tally import WakeSource
+from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import WORKSPACES, Host
 
@@ -20,7 +20,7 @@ def test_a_workspace_wakes_those_that_name_it_and_nobody_else(host: Host) -> Non
     host.workspace("ws", phase="Bound", bound_pod="py-0")
     host.settle()
     assert (host.pod_of("r"), host.pod_of("other")) == ("py-0", None)
-    assert host.wakeups[WakeSource.WORKSPACE] == 1
+    assert host.wakeups[WakeupSource.WORKSPACE] == 1
     # One for the Run, and one evaluation of the class of the other when the Pod was taken from.
     assert host.cycles - cycles <= 2
 

@@ -22,7 +22,7 @@ from kruntimes_core.cluster.connection.incluster import connect_in_cluster, in_c
 from kruntimes_core.cluster.connection.kubeconfig import connect_by_kubeconfig
 from kruntimes_core.cluster.connection.opening import connect, try_connection
 from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Response
-from kruntimes_core.engine.instant import SECOND, Now
+from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.model.decode.input_files import SETTINGS_BYTES
 from kruntimes_core.model.errors import InputError
 

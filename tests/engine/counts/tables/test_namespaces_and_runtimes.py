@@ -18,18 +18,18 @@ def test_namespaces_that_come_and_go_leave_nothing_behind(host: Host) -> None:
         host.run("waits", namespace=namespace, requests={"gpu": "1"})
         host.settle()
         assert host.pod_of("r", namespace) == "py-0"
-        assert host.engine.state.namespaces == 1
+        assert host.engine.cache.namespaces == 1
         host.delete("r", namespace)
         host.delete("waits", namespace)
         host.delete("py-0", namespace, PODS)
         host.delete("ws", namespace, WORKSPACES)
         host.settle()
-    assert host.engine.state.namespaces == 0
+    assert host.engine.cache.namespaces == 0
 
 
 def test_runtimes_that_runs_only_name_leave_nothing_behind(profiles: Profiles) -> None:
     host = Host(profiles)
-    pods = {id(host.engine.state.snapshot(NAMESPACE, f"rt-{number}", NOW).pods) for number in range(100)}
+    pods = {id(host.engine.cache.snapshot(NAMESPACE, f"rt-{number}", NOW).pods) for number in range(100)}
     assert len(pods) == 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from counting.crowd import Crowd
 
-from kruntimes_core.engine.binding.requests import WriteKind
+from kruntimes_core.engine.api_calls import WriteKind
 
 FILTERS, SCORERS, PREFILTERS = 3, 2, 5
 # Of a bind, with names as short as those of these tests.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from counting.crowd import Crowd
 
-from kruntimes_core.engine.binding.requests import WriteKind
+from kruntimes_core.engine.api_calls import WriteKind
 
 MANY = 1_000
 # A text has the name of the Runtime in it, and nothing that grows.

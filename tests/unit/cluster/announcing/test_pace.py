@@ -19,7 +19,7 @@ from kruntimes_core.cluster.announcing.lanes import Lane, Lanes
 from kruntimes_core.cluster.announcing.lasting import Kind, Lasting, Spell
 from kruntimes_core.cluster.announcing.reasons import EventOutcome, Reason
 from kruntimes_core.cluster.announcing.telling import NotSaid
-from kruntimes_core.engine.instant import SECOND, Now
+from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.testing.builders import NOW, make_pod, make_run
 from kruntimes_core.testing.objects import affinity_object, term_object
 

@@ -194,7 +194,7 @@ def crowd(site: Site) -> None:
 
 def in_use(site: Site) -> int:
     """How many Runs the host counts on its Pods."""
-    pods = site.host.engine.state.snapshot("team-a", "py", site.clock.now().wall).pods
+    pods = site.host.engine.cache.snapshot("team-a", "py", site.clock.now().wall).pods
     return sum(pod.usage.get("runs", 0) for pod in pods.values())
 
 

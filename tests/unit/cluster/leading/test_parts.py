@@ -13,7 +13,7 @@ from kruntimes_core.cluster.leading.durations import Durations
 from kruntimes_core.cluster.leading.identity import lease_namespace, new_identity
 from kruntimes_core.cluster.leading.observed import Observed
 from kruntimes_core.cluster.leading.record import Lease, held, released
-from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.model.errors import InputError
 from kruntimes_core.model.times import micro_time
 

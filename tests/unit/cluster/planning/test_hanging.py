@@ -11,7 +11,7 @@ from scenes.planners import executed, passing, planning, returned
 from scenes.planning import work_of
 
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
-from kruntimes_core.engine.record.judging import JudgeWork, Question
+from kruntimes_core.engine.explain import EvaluateWork, EvaluationInput
 from kruntimes_core.framework.runner import Broken, Chosen
 from kruntimes_core.testing.builders import make_pod, make_run, make_snapshot
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
@@ -110,10 +110,10 @@ def test_a_question_about_the_past_is_bounded_like_a_plan() -> None:
             pass
 
     profile = profiles_of(fake_plugin("Odd", filter=spinning)).all[0]
-    question = Question(run=make_run(), snapshot=make_snapshot(make_pod()))
+    question = EvaluationInput(run=make_run(), snapshot=make_snapshot(make_pod()))
 
     async def scene(planner: WorkerPlanner) -> None:
-        result = await executed(planner, JudgeWork(profile=profile, questions=(question,)))
+        result = await executed(planner, EvaluateWork(profile=profile, inputs=(question,)))
         assert isinstance(result, Broken)
         assert (result.error.plugin, result.error.hook) == ("Odd", "filter")
 
