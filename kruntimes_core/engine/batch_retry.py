@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.clock import EngineClock
+from kruntimes_core.engine.commit import Commit
 from kruntimes_core.engine.counters import Counters
 from kruntimes_core.engine.cycle_steps import CycleSteps
 from kruntimes_core.engine.failure_handling import FailureHandler
 from kruntimes_core.engine.profiles import CurrentProfiles
-from kruntimes_core.engine.reserve import Commit
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
 from kruntimes_core.engine.work import BatchRetryWork, ClassRetry, PlanWork

@@ -41,14 +41,36 @@ from kruntimes_core.model.transitions import bind_patch, terminal_patch, waiting
 WITHDRAWAL_TEXT = "waiting for an earlier assignment to be withdrawn"
 
 
-class CallMaker:
-    """Hands out calls, checked in the step in which they are handed out."""
+class BindingCycle:
+    """Makes the writes, and draws the conclusion from each answer."""
 
-    def __init__(self, clock: EngineClock, cache: Cache, calls: CallQueue, lifecycle: RunLifecycle) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        clock: EngineClock,
+        timers: Timers,
+        runs: Runs,
+        cache: Cache,
+        queue: SchedulingQueue,
+        assumed: AssumedRuns,
+        calls: CallQueue,
+        lifecycle: RunLifecycle,
+        handlers: RunEventHandlers,
+        counters: Counters,
+    ) -> None:
+        self._settings = settings
         self._clock = clock
+        self._timers = timers
+        self._runs = runs
         self._cache = cache
+        self._queue = queue
+        self._assumed = assumed
         self._calls = calls
         self._lifecycle = lifecycle
+        self._handlers = handlers
+        self._counters = counters
+
+    # Making calls, checked in the step in which they are handed out
 
     def next_read(self) -> Read | None:
         """The next read; reads go before all writes, because they end what is unknown."""
@@ -65,7 +87,7 @@ class CallMaker:
                 return write
         return None
 
-    def still_wanted(self, entry: RunEntry, assumption: Assumption) -> bool:
+    def _still_wanted(self, entry: RunEntry, assumption: Assumption) -> bool:
         """Whether the Run and the Pod are as they were when the one was reserved on the other."""
         seen, pod = entry.observation, assumption.pod
         alone = self._cache.pods.without_load(pod.namespace, pod.name)
@@ -77,7 +99,7 @@ class CallMaker:
             and (alone is assumption.pod_alone or alone == assumption.pod_alone)
         )
 
-    def withdraw(self, entry: RunEntry, assumption: Assumption) -> None:
+    def _withdraw(self, entry: RunEntry, assumption: Assumption) -> None:
         """Move the version on by a changed text: a patch that changes nothing would not move it."""
         stands = entry.observation.message == WITHDRAWAL_TEXT
         text = f"{WITHDRAWAL_TEXT}, again" if stands else WITHDRAWAL_TEXT
@@ -85,7 +107,7 @@ class CallMaker:
 
     def _write(self, entry: RunEntry, pending: Pending) -> Write | None:
         """The write, made from the newest version; None if it is not due any more."""
-        if isinstance(pending, PendingBind) and not self.still_wanted(entry, pending.assumption):
+        if isinstance(pending, PendingBind) and not self._still_wanted(entry, pending.assumption):
             self._unwanted(entry, pending.assumption)
             return None
         seen = entry.observation
@@ -120,31 +142,13 @@ class CallMaker:
         if entry.assumption is not assumption:
             self._calls.drop(entry)
         elif assumption.outcome_unknown:
-            self.withdraw(entry, assumption)
+            self._withdraw(entry, assumption)
         else:
             self._lifecycle.drop_bind(entry)
 
+    # Concluding from the answer to a write
 
-class BindingCycle:
-    """Concludes from the answer to each write."""
-
-    def __init__(
-        self,
-        runs: Runs,
-        queue: SchedulingQueue,
-        assumed: AssumedRuns,
-        calls: CallQueue,
-        lifecycle: RunLifecycle,
-        counters: Counters,
-    ) -> None:
-        self._runs = runs
-        self._queue = queue
-        self._assumed = assumed
-        self._calls = calls
-        self._lifecycle = lifecycle
-        self._counters = counters
-
-    def answered(self, write: Write, answer: WriteAnswer) -> None:
+    def written(self, write: Write, answer: WriteAnswer) -> None:
         """What came of a write. The Run may have gone, or gone on, meanwhile."""
         entry = self._runs.get((write.namespace, write.uid))
         if entry is None or self._calls.in_flight(entry) is not write:
@@ -227,31 +231,7 @@ class BindingCycle:
             return
         self._calls.read_later(entry, self._queue.after_failure(entry, answer.retry_after))
 
-
-class OutcomeResolver:
-    """Concludes from a consistent read whether a write was applied, or can never be."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        clock: EngineClock,
-        timers: Timers,
-        runs: Runs,
-        queue: SchedulingQueue,
-        calls: CallQueue,
-        lifecycle: RunLifecycle,
-        handlers: RunEventHandlers,
-        call_maker: CallMaker,
-    ) -> None:
-        self._settings = settings
-        self._clock = clock
-        self._timers = timers
-        self._runs = runs
-        self._queue = queue
-        self._calls = calls
-        self._lifecycle = lifecycle
-        self._handlers = handlers
-        self._call_maker = call_maker
+    # Resolving by a consistent read
 
     def read(self, read: Read, answer: ReadAnswer) -> None:
         """What a consistent read found."""
@@ -302,8 +282,8 @@ class OutcomeResolver:
             self._lifecycle.drop_bind(entry)
             return
         repeats = assumption.repeat()
-        if not self._call_maker.still_wanted(entry, assumption):
-            self._call_maker.withdraw(entry, assumption)
+        if not self._still_wanted(entry, assumption):
+            self._withdraw(entry, assumption)
             return
         self._timers.at(
             self._clock.now.ticks + self._settings.backoff(repeats),

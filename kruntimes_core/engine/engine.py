@@ -12,16 +12,16 @@ from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Read, ReadAnswer, Request, Write, WriteAnswer
 from kruntimes_core.engine.assumed import AssumedRuns
 from kruntimes_core.engine.batch_retry import BatchRetry
-from kruntimes_core.engine.binding_cycle import BindingCycle, CallMaker, OutcomeResolver
+from kruntimes_core.engine.binding_cycle import BindingCycle
 from kruntimes_core.engine.cache import Cache, RunKey
 from kruntimes_core.engine.call_queue import CallQueue
 from kruntimes_core.engine.clock import EngineClock, Now, Timers
+from kruntimes_core.engine.commit import Commit
 from kruntimes_core.engine.counters import Counters, WakeupSource
 from kruntimes_core.engine.cycle_steps import CycleSteps
 from kruntimes_core.engine.decisions import Journal
 from kruntimes_core.engine.failure_handling import FailureHandler
 from kruntimes_core.engine.profiles import CurrentProfiles
-from kruntimes_core.engine.reserve import Commit, Reserve
 from kruntimes_core.engine.run_lifecycle import RunEventHandlers, RunLifecycle
 from kruntimes_core.engine.runs import RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_cycle import SchedulingCycle
@@ -50,20 +50,15 @@ class Engine:
 
         self._lifecycle = lifecycle = RunLifecycle(runs, cache, queue, assumed, calls, counters)
         self._run_handlers = handlers = RunEventHandlers(runs, calls, lifecycle)
-        self._call_maker = maker = CallMaker(clock, cache, calls, lifecycle)
-        self._binding_cycle = BindingCycle(runs, queue, assumed, calls, lifecycle, counters)
-        self._resolver = OutcomeResolver(
-            settings, clock, timers, runs, queue, calls, lifecycle, handlers, maker
+        self._binding_cycle = BindingCycle(
+            settings, clock, timers, runs, cache, queue, assumed, calls, lifecycle, handlers, counters
         )
 
         failures = FailureHandler(settings, clock, timers, current, cache, queue, calls, journal, counters)
         steps = CycleSteps(clock, current, cache, queue, failures)
-        reserve = Reserve(current, cache, assumed, calls, steps, journal, counters)
-        commit = Commit(current, cache, steps, reserve, failures, counters)
+        commit = Commit(current, cache, assumed, calls, steps, failures, journal, counters)
         batch = BatchRetry(clock, current, cache, queue, steps, commit, failures, counters)
-        self._cycle = SchedulingCycle(
-            clock, current, queue, assumed, steps, commit, reserve, batch, failures, journal
-        )
+        self._cycle = SchedulingCycle(clock, current, queue, assumed, steps, commit, batch, failures, journal)
 
         self._listed: set[type] = set()
         """The kinds of lists that were seen."""
@@ -134,20 +129,20 @@ class Engine:
     def next_request(self, now: Now) -> Request | None:
         """The next call for the API server, checked now; it counts as sent from here on."""
         self._advance_to_decide(now)
-        read = self._call_maker.next_read()
+        read = self._binding_cycle.next_read()
         if read is not None or not self._leading:
             return read
-        return self._call_maker.next_write()
+        return self._binding_cycle.next_write()
 
     def written(self, write: Write, answer: WriteAnswer, now: Now) -> None:
         """What came of a write."""
         self._clock.advance(now)
-        self._binding_cycle.answered(write, answer)
+        self._binding_cycle.written(write, answer)
 
     def read(self, read: Read, answer: ReadAnswer, now: Now) -> None:
         """What a read found."""
         self._clock.advance(now)
-        self._resolver.read(read, answer)
+        self._binding_cycle.read(read, answer)
 
     # Leading
 

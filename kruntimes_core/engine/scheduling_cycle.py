@@ -1,7 +1,7 @@
 """The scheduling cycle: take a snapshot, plan where the driver likes, commit.
 
 PreFilter, Filter, Score and Normalize are called in the plan (`framework.runner`); Reserve and Assume
-belong to the commit (`reserve`). A Run waits only after everything that changed since its snapshot was
+belong to the `commit`. A Run waits only after everything that changed since its snapshot was
 evaluated for it, and is reserved only if every answer still holds (semantics, The cycle).
 """
 
@@ -12,11 +12,11 @@ from collections import deque
 from kruntimes_core.engine.assumed import AssumedRuns
 from kruntimes_core.engine.batch_retry import BatchRetry
 from kruntimes_core.engine.clock import EngineClock
+from kruntimes_core.engine.commit import Commit
 from kruntimes_core.engine.cycle_steps import CycleSteps
 from kruntimes_core.engine.decisions import Decision, Journal, Outcome
 from kruntimes_core.engine.failure_handling import FailureHandler
 from kruntimes_core.engine.profiles import CurrentProfiles
-from kruntimes_core.engine.reserve import Commit, Reserve
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
 from kruntimes_core.engine.work import (
@@ -47,7 +47,6 @@ class SchedulingCycle:
         assumed: AssumedRuns,
         steps: CycleSteps,
         commit: Commit,
-        reserve: Reserve,
         batch_retry: BatchRetry,
         failures: FailureHandler,
         journal: Journal,
@@ -58,7 +57,6 @@ class SchedulingCycle:
         self._assumed = assumed
         self._steps = steps
         self._commit = commit
-        self._reserve = reserve
         self._batch_retry = batch_retry
         self._failures = failures
         self._journal = journal
@@ -94,7 +92,7 @@ class SchedulingCycle:
             profile=self._profiles.of(entry.run),
             plugin=plugin,
             now=self._clock.now.wall,
-            last=self._reserve.greatest_key,
+            last=self._commit.greatest_key,
             sample=self._last_key,
         )
 
@@ -168,7 +166,7 @@ class SchedulingCycle:
         elif isinstance(work, BatchRetryWork):
             self._batch_retry.finish(work, result)
         elif isinstance(work, ReserveWork):
-            self._reserve.reserved(work, result)
+            self._commit.reserved(work, result)
         elif work.entry.token != work.token:
             self._steps.end(work)
         elif isinstance(work, QueueKeyWork):
@@ -193,4 +191,4 @@ class SchedulingCycle:
     def forget_keys(self) -> None:
         """Another plugin orders the queue from now on; its keys say nothing about the former's."""
         self._last_key = None
-        self._reserve.forget_keys()
+        self._commit.forget_keys()

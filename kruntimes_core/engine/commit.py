@@ -29,23 +29,28 @@ INSUFFICIENT_CAPACITY = "InsufficientCapacity"
 
 
 class Commit:
-    """What follows on a plan."""
+    """What follows on a plan: reserve the chosen Pod, or let the Run wait, end or be planned again."""
 
     def __init__(
         self,
         profiles: CurrentProfiles,
         cache: Cache,
+        assumed: AssumedRuns,
+        calls: CallQueue,
         steps: CycleSteps,
-        reserve: Reserve,
         failures: FailureHandler,
+        journal: Journal,
         counters: Counters,
     ) -> None:
         self._profiles = profiles
         self._cache = cache
+        self._assumed = assumed
+        self._calls = calls
         self._steps = steps
-        self._reserve = reserve
         self._failures = failures
+        self._journal = journal
         self._counters = counters
+        self._greatest_key: object = None
 
     def planned(self, work: PlanWork, outcome: PlanOutcome) -> None:
         """A plan came back, and the Run is still the same."""
@@ -97,30 +102,9 @@ class Commit:
         if not same_pod or moved or not self.still_holds(run, chosen.prepared, work.snapshot):
             self._steps.check(work, chosen)
         else:
-            self._reserve.reserve(work, chosen)
+            self._reserve(work, chosen)
 
-
-class Reserve:
-    """Reserves, or leaves out the Pods that turn the Run down and lets it be planned again."""
-
-    def __init__(
-        self,
-        profiles: CurrentProfiles,
-        cache: Cache,
-        assumed: AssumedRuns,
-        calls: CallQueue,
-        steps: CycleSteps,
-        journal: Journal,
-        counters: Counters,
-    ) -> None:
-        self._profiles = profiles
-        self._cache = cache
-        self._assumed = assumed
-        self._calls = calls
-        self._steps = steps
-        self._journal = journal
-        self._counters = counters
-        self._greatest_key: object = None
+    # Reserve, assume, bind
 
     @property
     def greatest_key(self) -> object:
@@ -131,7 +115,7 @@ class Reserve:
         """Another plugin orders the queue from now on."""
         self._greatest_key = None
 
-    def reserve(self, work: PlanWork | CheckWork, chosen: Chosen) -> None:
+    def _reserve(self, work: PlanWork | CheckWork, chosen: Chosen) -> None:
         """Reserve room on the chosen Pod, which is as it was when it was chosen."""
         entry = work.entry
         if not self._assumed.assume(entry, chosen, work.profile):
