@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.runs import RunEntry
-from kruntimes_core.engine.versions import newer_than_list, number, older
 from kruntimes_core.engine.ways import Ways
+from kruntimes_core.model.resource_version import newer_than_list, number, older
 from kruntimes_core.model.run import RunObservation
 
 

@@ -10,7 +10,7 @@ from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.tally import Result, WakeSource
-from kruntimes_core.engine.versions import newer
+from kruntimes_core.model.resource_version import newer
 from kruntimes_core.model.run import Phase, RunObservation
 
 

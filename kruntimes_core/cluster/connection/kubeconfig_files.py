@@ -16,9 +16,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kruntimes_core.framework.loading.words import meant
-from kruntimes_core.model.decode.input_files import SETTINGS_BYTES, read_file
-from kruntimes_core.model.decode.yaml_text import load_documents
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.input_files import SETTINGS_BYTES, read_file
+from kruntimes_core.model.messages import InputError
+from kruntimes_core.model.yaml_text import load_documents
 
 _ENCODED = "-data"
 """How the keys end whose values are base64."""

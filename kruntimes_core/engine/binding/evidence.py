@@ -17,7 +17,7 @@ from kruntimes_core.engine.intake import Intake
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.ways import Ways
 from kruntimes_core.model.run import RunObservation
-from kruntimes_core.model.transitions import waiting_patch
+from kruntimes_core.model.status_patches import waiting_patch
 
 
 class Evidence:

@@ -18,7 +18,7 @@ from kruntimes_core.engine.core import Core
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.ways import Ways
 from kruntimes_core.model.run import RunObservation
-from kruntimes_core.model.transitions import bind_patch, terminal_patch, waiting_patch
+from kruntimes_core.model.status_patches import bind_patch, terminal_patch, waiting_patch
 
 # Said when an assignment that may still land is not wanted any more.
 WITHDRAWAL_TEXT = "waiting for an earlier assignment to be withdrawn"

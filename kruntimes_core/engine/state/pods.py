@@ -10,8 +10,8 @@ from kruntimes_core.engine.instant import Now
 from kruntimes_core.engine.state.claims import Claim, Claims, Load
 from kruntimes_core.engine.state.heartbeats import Heartbeat, LastHeard, heard
 from kruntimes_core.engine.state.pictures import Pictures
-from kruntimes_core.engine.versions import newer_than_list, older
 from kruntimes_core.model.pod import PodObservation, RuntimePod, Unavailability
+from kruntimes_core.model.resource_version import newer_than_list, older
 
 PodKey = tuple[str, str]
 """(namespace, name)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kruntimes_core.engine.state.pictures import Pictures
-from kruntimes_core.engine.versions import newer_than_list, older
+from kruntimes_core.model.resource_version import newer_than_list, older
 from kruntimes_core.model.workspace import Workspace, WorkspaceObservation
 
 

@@ -13,8 +13,8 @@ from kruntimes_core.framework.configuration.failures import ConfigurationError, 
 from kruntimes_core.framework.configuration.models import Configuration
 from kruntimes_core.framework.configuration.shapes import Section, what
 from kruntimes_core.framework.loading.words import meant
-from kruntimes_core.model.decode.input_files import SETTINGS_BYTES, read_file
-from kruntimes_core.model.decode.yaml_text import load_documents
+from kruntimes_core.model.input_files import SETTINGS_BYTES, read_file
+from kruntimes_core.model.yaml_text import load_documents
 
 # How pydantic begins its sentences, and how this host's errors go on after a path.
 _OPENINGS = (("Input should ", "must "), ("String should ", "must "), ("Tuple should ", "must "))

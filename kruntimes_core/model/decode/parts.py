@@ -10,9 +10,9 @@ from kruntimes_core.model.affinity import Affinity
 from kruntimes_core.model.decode.affinity import compile_affinity
 from kruntimes_core.model.decode.annotations import advertised, capacity_amounts, kept_annotations
 from kruntimes_core.model.decode.fields import texts
+from kruntimes_core.model.decode.interning import Compiled, Interner, SharedMaps, shared
 from kruntimes_core.model.decode.problems import FieldError
 from kruntimes_core.model.decode.request import RUNS, readable, requested
-from kruntimes_core.model.decode.sharing import Compiled, Interner, SharedMaps, shared
 from kruntimes_core.model.frozen import FrozenMap
 from kruntimes_core.model.pod import Capacity
 from kruntimes_core.model.run import InvalidInput, Request

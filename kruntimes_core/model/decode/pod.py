@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kruntimes_core.model.decode.fields import condition, is_whole, marked_for_deletion, members, text, texts
+from kruntimes_core.model.decode.interning import shared
 from kruntimes_core.model.decode.parts import Parts
-from kruntimes_core.model.decode.sharing import shared
 from kruntimes_core.model.pod import PodObservation, RuntimePod, Unavailability
 from kruntimes_core.model.selectors import LabelSet
 from kruntimes_core.model.times import parse_time

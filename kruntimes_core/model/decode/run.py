@@ -10,9 +10,9 @@ from datetime import datetime
 
 from kruntimes_core.model.decode.asked import Asked, asked_before, attempt_of, generation_of
 from kruntimes_core.model.decode.fields import condition, marked_for_deletion, members, text, texts
+from kruntimes_core.model.decode.interning import shared
 from kruntimes_core.model.decode.parts import Parts, Related, Requested
 from kruntimes_core.model.decode.run_problems import object_problem, workspace_or_problem
-from kruntimes_core.model.decode.sharing import shared
 from kruntimes_core.model.run import Phase, Run, RunObservation
 from kruntimes_core.model.times import parse_duration, parse_time
 

@@ -23,8 +23,8 @@ from kruntimes_core.cluster.connection.kubeconfig import connect_by_kubeconfig
 from kruntimes_core.cluster.connection.opening import connect, try_connection
 from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Response
 from kruntimes_core.engine.instant import SECOND, Now
-from kruntimes_core.model.decode.input_files import SETTINGS_BYTES
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.input_files import SETTINGS_BYTES
+from kruntimes_core.model.messages import InputError
 
 IN_POD = {"KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBERNETES_SERVICE_PORT": "443"}
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kruntimes_core.model.decode.input_files import read_file, read_stream
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.input_files import read_file, read_stream
+from kruntimes_core.model.messages import InputError
 
 MIB = 1 << 20
 

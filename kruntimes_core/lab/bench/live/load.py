@@ -8,7 +8,7 @@ from enum import StrEnum
 from math import ceil, lcm
 from random import Random
 
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.words import plural
 
 MOST_RUNS = 1_000_000

@@ -13,7 +13,7 @@ from kruntimes_core.framework.configuration import (
     configuration_from,
     load_configuration,
 )
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 FULL = """\
 apiVersion: kruntimes.io/config/v1

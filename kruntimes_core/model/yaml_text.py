@@ -16,7 +16,7 @@ from yaml.scanner import ScannerError
 from kruntimes_core.model.decode.aliases import has_aliases, is_bomb
 from kruntimes_core.model.decode.json_text import JsonError, looks_like_json, read_json
 from kruntimes_core.model.decode.yaml_loader import Loader
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 # A person may write YAML that starts with a brace; a larger text that does was written by a machine.
 # Reading that as YAML too would take minutes, only to complain in other words.

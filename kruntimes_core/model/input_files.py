@@ -9,8 +9,8 @@ import os
 from pathlib import Path
 from typing import BinaryIO
 
-from kruntimes_core.model.decode.yaml_text import YamlError
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
+from kruntimes_core.model.yaml_text import YamlError
 
 SETTINGS_BYTES = 16 << 20
 """Of a configuration or a kubeconfig: a ConfigMap holds a megabyte, a kubeconfig of 1,000 clusters four."""
