@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from kruntimes_core.model.quoting import quoted
+from kruntimes_core.model.messages import quoted
 
 MAX_AMOUNT = 2**63 - 1
 """The largest amount that the API knows (a signed 64-bit integer)."""

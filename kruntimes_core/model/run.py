@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from kruntimes_core.model.affinity import Affinity
 from kruntimes_core.model.frozen import FrozenMap
-from kruntimes_core.model.selectors import LabelSet
+from kruntimes_core.model.selectors import Affinity, LabelSet
 
 
 class Phase(StrEnum):

@@ -16,7 +16,7 @@ from kruntimes_core.model.workspace import Workspace
 D = TypeVar("D")
 
 
-class Mark(NamedTuple):
+class ChangeMark(NamedTuple):
     """A place in the log of one line of `Pods`."""
 
     log: list[str]
@@ -35,7 +35,7 @@ class Pods(Mapping[str, RuntimePod]):
 
     def __init__(self, pods: Mapping[str, RuntimePod] | None = None) -> None:
         self._by_name: Map[str, RuntimePod] = Map(pods or {})
-        self.mark = Mark([], 0)
+        self.mark = ChangeMark([], 0)
         """Where this picture stands in the log of changes."""
 
     def replacing(self, name: str, pod: RuntimePod | None) -> Pods:
@@ -49,10 +49,10 @@ class Pods(Mapping[str, RuntimePod]):
         if length != len(log) or length > 4 * len(self._by_name) + 64:
             log, length = [], 0  # a fork, or a log that has grown long
         log.append(name)
-        changed.mark = Mark(log, length + 1)
+        changed.mark = ChangeMark(log, length + 1)
         return changed
 
-    def changed_since(self, mark: Mark) -> list[str] | None:
+    def changed_since(self, mark: ChangeMark) -> list[str] | None:
         """The names that changed after `mark`; None when that cannot be told any more."""
         log, length = self.mark
         if mark.log is not log or mark.length > length:

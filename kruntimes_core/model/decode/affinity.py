@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kruntimes_core.model.affinity import RUNTIME_POD_TOPOLOGY, Affinity, AffinityTerm, WeightedTerm
 from kruntimes_core.model.decode.fields import optional_list, optional_members
 from kruntimes_core.model.decode.problems import FieldError
 from kruntimes_core.model.decode.selector import compile_selector
-from kruntimes_core.model.quoting import quoted
+from kruntimes_core.model.messages import quoted
+from kruntimes_core.model.selectors import RUNTIME_POD_TOPOLOGY, Affinity, AffinityTerm, WeightedTerm
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kruntimes_core.model.decode.problems import FieldError
-from kruntimes_core.model.quoting import quoted
+from kruntimes_core.model.messages import quoted
 
 NOTHING: Mapping[str, object] = {}
 # What a JSON reader gives is a dict, and asking the abstract class costs ten times as much.

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from kruntimes_core.model.affinity import Affinity
 from kruntimes_core.model.decode.affinity import compile_affinity
 from kruntimes_core.model.decode.annotations import advertised, capacity_amounts, kept_annotations
 from kruntimes_core.model.decode.fields import texts
@@ -16,7 +15,7 @@ from kruntimes_core.model.decode.request import RUNS, readable, requested
 from kruntimes_core.model.frozen import FrozenMap
 from kruntimes_core.model.pod import Capacity
 from kruntimes_core.model.run import InvalidInput, Request
-from kruntimes_core.model.selectors import LabelSet
+from kruntimes_core.model.selectors import Affinity, LabelSet
 from kruntimes_core.model.targets import Targets
 
 

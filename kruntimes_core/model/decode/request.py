@@ -7,8 +7,8 @@ from math import ceil
 
 from kruntimes_core.model.decode.fields import NOTHING, optional_members
 from kruntimes_core.model.decode.problems import FieldError
+from kruntimes_core.model.messages import quoted
 from kruntimes_core.model.quantity import MAX_AMOUNT, QuantityError, read_quantity, request_amount
-from kruntimes_core.model.quoting import quoted
 
 RUNS = "runs"
 _PATH = "spec.resources.requests"

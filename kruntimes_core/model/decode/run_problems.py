@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kruntimes_core.model.decode.fields import members, texts
 from kruntimes_core.model.decode.problems import FieldError
 from kruntimes_core.model.decode.workspace import workspace_name
-from kruntimes_core.model.quoting import quoted
+from kruntimes_core.model.messages import quoted
 from kruntimes_core.model.run import InvalidInput, Run
 
 

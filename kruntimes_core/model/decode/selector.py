@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from kruntimes_core.model.decode.fields import optional_list, optional_members
 from kruntimes_core.model.decode.problems import FieldError
 from kruntimes_core.model.decode.syntax import is_label_value, is_qualified_name
-from kruntimes_core.model.quoting import quoted
+from kruntimes_core.model.messages import quoted
 from kruntimes_core.model.selectors import LabelSelector, Operator, Requirement
 
 _OPERATORS = {operator.value: operator for operator in Operator}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kruntimes_core.model.decode.fields import members, optional_members, text
 from kruntimes_core.model.decode.problems import FieldError
 from kruntimes_core.model.decode.syntax import is_subdomain
-from kruntimes_core.model.quoting import quoted
+from kruntimes_core.model.messages import quoted
 from kruntimes_core.model.workspace import Workspace, WorkspaceObservation, WorkspacePhase
 
 _KIND = "PersistentWorkspace"

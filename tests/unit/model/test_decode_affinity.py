@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.model.affinity import Affinity
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.run import InvalidInput
+from kruntimes_core.model.selectors import Affinity
 from kruntimes_core.testing import affinity_object, make_affinity, matching, run_object, term_object
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

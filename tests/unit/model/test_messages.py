@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kruntimes_core.model.quoting import quoted
+from kruntimes_core.model.messages import quoted
 
 
 @pytest.mark.parametrize(
