@@ -12,6 +12,9 @@ from kruntimes_core.model.run import Request
 from kruntimes_core.model.selectors import LabelSet
 from kruntimes_core.model.targets import Targets
 
+RUNTIME_LABEL = "runtime"
+"""The label of a Pod that names its Runtime, and so makes it a Runtime Pod."""
+
 
 class Capacity(FrozenMap[str, int | Fraction]):
     """What a Pod advertises: resource name to an exact positive amount (an int when whole)."""

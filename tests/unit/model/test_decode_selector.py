@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.model.decode import compile_selector
-from kruntimes_core.model.decode.problems import FieldError
+from kruntimes_core.model.decode import DecodeError, compile_selector
 from kruntimes_core.model.selectors import LabelSelector, Operator, Requirement
 
 
@@ -58,7 +57,7 @@ def expression(**fields: Any) -> dict[str, Any]:
     ids=reprlib.repr,
 )
 def test_what_kubernetes_cannot_compile_is_unreadable(value: object, path: str, says: str) -> None:
-    with pytest.raises(FieldError, match=says) as refusal:
+    with pytest.raises(DecodeError, match=says) as refusal:
         compile_selector(value)
     assert refusal.value.path == f"labelSelector.{path}"
     assert refusal.value.unreadable
@@ -66,7 +65,7 @@ def test_what_kubernetes_cannot_compile_is_unreadable(value: object, path: str, 
 
 @pytest.mark.parametrize("value", [None, "app=a", 1, True, []])
 def test_what_is_no_object_is_no_selector(value: object) -> None:
-    with pytest.raises(FieldError, match="is no selector") as refusal:
+    with pytest.raises(DecodeError, match="is no selector") as refusal:
         compile_selector(value)
     assert refusal.value.unreadable
 
@@ -82,7 +81,7 @@ def test_what_is_no_object_is_no_selector(value: object) -> None:
     ],
 )
 def test_an_empty_selector_would_match_all_and_is_not_allowed(value: object) -> None:
-    with pytest.raises(FieldError, match="it is empty") as refusal:
+    with pytest.raises(DecodeError, match="it is empty") as refusal:
         compile_selector(value)
     assert not refusal.value.unreadable
 
