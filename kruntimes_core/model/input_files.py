@@ -1,6 +1,6 @@
-"""The bytes of a file that a user names, up to a bound: `/dev/zero` and a pipe may go on for ever.
+"""Reading a file that a user names, up to a bound: `/dev/zero` and a pipe may go on for ever.
 
-Every such file is read here, so that none fills the memory before anybody is told.
+Every such file is read here, so that none fills the memory before the user sees an error.
 """
 
 from __future__ import annotations
