@@ -1,8 +1,8 @@
 """Kubernetes quantities, exactly: no binary floating point and no decimal context decides a placement.
 
 A quantity comes from users, so any string is either refused or read in microseconds: its length is
-bounded, and an exponent is looked at before it is computed. Python's `Decimal` is not used, because
-it takes spellings that Kubernetes refuses (`1_000`, `NaN`, digits of other scripts) and rounds.
+bounded, and so is an exponent before it is computed. Python's `Decimal` would accept spellings that
+Kubernetes refuses (`1_000`, `NaN`, digits of other scripts), and it rounds.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class QuantityError(ValueError):
 
 
 class _TooLargeError(QuantityError):
-    """A well-formed quantity whose digits nobody should compute."""
+    """A well-formed quantity with too many digits to compute."""
 
     def __init__(self, value: object, *, negative: bool) -> None:
         super().__init__(f"{quoted(value)} is too large: write at most {MAX_AMOUNT}", unreadable=True)
@@ -53,7 +53,7 @@ class _TooLargeError(QuantityError):
 def read_quantity(value: object) -> int | Fraction:
     """The exact value of a Kubernetes quantity, in any of its spellings; an int when it is whole.
 
-    In: a string, an int (JSON number, not a bool), or a float that is whole and below 2^53.
+    value: a string, an int (JSON number, not a bool), or a float that is whole and below 2^53.
     Amounts count in units of 10^-9; what is finer is rounded up, away from zero (apimachinery's
     `ParseQuantity` does the same). Raises `QuantityError` for everything else.
     """

@@ -33,34 +33,17 @@ def interned(text: str) -> str:
     return sys.intern(text) if type(text) is str else text
 
 
-class Interner(Generic[V]):
-    """The one object for each value, held only while something else holds it.
-
-    A key must say all that the value says, and must not refer to the value (which would never go).
-    """
-
-    def __init__(self) -> None:
-        self._known: WeakValueDictionary[Hashable, V] = WeakValueDictionary()
-
-    def find(self, key: Hashable) -> V | None:
-        """The object that is known under `key`."""
-        return self._known.get(key)
-
-    def keep(self, key: Hashable, value: V) -> V:
-        """The object known under `key`: the one that was there first, or else `value`."""
-        return self._known.setdefault(key, value)
-
-
 class InternedMaps(Generic[V, M]):
-    """Immutable maps, one object for equal contents; the empty one is held for good.
+    """Immutable maps, one object for equal contents, held only while a Run or Pod holds it.
 
     Items stand in the order of their keys, so that iteration does not depend on which of several
-    equal maps was decoded first.
+    equal maps was decoded first. The empty map is held for good.
     """
 
     def __init__(self, build: Callable[[Mapping[str, V]], M]) -> None:
         self._build = build
-        self._maps: Interner[M] = Interner()
+        # A key says all that the map says, and does not refer to the map, which would keep it alive.
+        self._maps: WeakValueDictionary[Hashable, M] = WeakValueDictionary()
         self._empty = build({})
 
     def of(self, items: Mapping[str, V]) -> M:
@@ -68,8 +51,10 @@ class InternedMaps(Generic[V, M]):
         if not items:
             return self._empty
         key = frozenset(items.items())
-        known = self._maps.find(key)
-        return self._maps.keep(key, self._build(dict(sorted(items.items())))) if known is None else known
+        known = self._maps.get(key)
+        if known is None:
+            known = self._maps[key] = self._build(dict(sorted(items.items())))
+        return known
 
     def find(self, items: Mapping[str, object]) -> M | None:
         """The map with these items if there is one, for items of unchecked types.
@@ -77,7 +62,7 @@ class InternedMaps(Generic[V, M]):
         Only fit for maps of strings, which are equal to nothing else.
         """
         try:
-            return self._maps.find(frozenset(items.items())) if items else self._empty
+            return self._maps.get(frozenset(items.items())) if items else self._empty
         except TypeError:  # a value that is no string, and cannot be hashed
             return None
 

@@ -5,10 +5,11 @@ Source, environment, outputs and managed fields are not looked at, so nothing of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from datetime import datetime
 from math import ceil
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 from kruntimes_core.model.decode.affinity import compile_affinity
 from kruntimes_core.model.decode.fields import (
@@ -25,7 +26,6 @@ from kruntimes_core.model.decode.fields import (
 from kruntimes_core.model.decode.interning import (
     CompileCache,
     InternedMaps,
-    Interner,
     SharedMetadata,
     interned,
 )
@@ -74,7 +74,7 @@ class RunDecoder:
     def __init__(self, metadata: SharedMetadata) -> None:
         self._metadata = metadata
         self._requests: InternedMaps[int, Request] = InternedMaps(Request)
-        self._affinities: Interner[Affinity] = Interner()
+        self._affinities: WeakValueDictionary[Hashable, Affinity] = WeakValueDictionary()
         self._resources = CompileCache(self._compile_resources)
         self._relations = CompileCache(self._compile_relations)
 
@@ -191,7 +191,7 @@ class RunDecoder:
         except DecodeError as error:
             affinity, invalid = Affinity(), error.as_invalid("InvalidAffinity")
         key = (affinity.required, affinity.required_anti, affinity.preferred, affinity.preferred_anti)
-        return _Relations(self._affinities.keep(key, affinity), invalid)
+        return _Relations(self._affinities.setdefault(key, affinity), invalid)
 
 
 def _phase(value: object) -> Phase:

@@ -80,7 +80,7 @@ def test_equal_parts_of_pods_are_the_same_objects() -> None:
 def test_label_sets_go_with_the_last_run_that_has_them() -> None:
     decoder = Decoder()
     observations = [decoder.run(run_object(labels={"n": str(n)})) for n in range(50)]
-    known = decoder._runs._metadata._labels._maps._known
+    known = decoder._runs._metadata._labels._maps
     assert len(known) == 50
     observations.clear()
     gc.collect()
