@@ -55,7 +55,7 @@ def read_stream(stream: BinaryIO, name: str, most: int) -> bytes:
 def _no_text(name: str, steps: list[bytes]) -> YamlError:
     before = b"".join(steps).partition(b"\0")[0]
     line = 1 + before.count(b"\n")
-    return YamlError(f"{name}:{line}: this is no YAML text: there is a null byte in it: name a text file")
+    return YamlError(f"{name}:{line}: this is not YAML text: there is a null byte in it: name a text file")
 
 
 def _too_large(name: str, most: int) -> InputError:

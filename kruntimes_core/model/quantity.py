@@ -32,7 +32,7 @@ _GRAMMAR = re.compile(
 class QuantityError(ValueError):
     """A value that cannot be used as an amount; the text says what to write instead.
 
-    unreadable: True when it is no quantity at all, or too large to be kept (`1K`, `1e`,
+    unreadable: True when it is not a quantity at all, or too large to be kept (`1K`, `1e`,
     `1e999999999`, a wrong type); False when it was read and is not allowed where it stands
     (`-1`, `500m`, more than 2^63-1).
     """
@@ -79,7 +79,7 @@ def request_amount(value: object) -> int:
     if amount < 0:
         raise QuantityError(f"{quoted(value)} is negative: request 0 or more", unreadable=False)
     if not isinstance(amount, int):
-        raise QuantityError(f"{quoted(value)} is no whole number: request whole units", unreadable=False)
+        raise QuantityError(f"{quoted(value)} is not a whole number: request whole units", unreadable=False)
     if amount > MAX_AMOUNT:
         raise QuantityError(f"{quoted(value)} is too large: request at most {MAX_AMOUNT}", unreadable=False)
     return amount

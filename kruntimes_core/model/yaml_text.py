@@ -70,7 +70,7 @@ def _decode(text: str | bytes, source: str) -> str:
         start = error.start if isinstance(error, UnicodeDecodeError | UnicodeEncodeError) else 0
         before = text[:start]
         line = 1 + (before.count("\n") if isinstance(before, str) else before.count(b"\n"))
-        problem = "this is no UTF-8 text: give a YAML or JSON file, saved as UTF-8"
+        problem = "this is not UTF-8 text: give a YAML or JSON file, saved as UTF-8"
         raise YamlError(f"{source}:{line}: {problem}") from error
 
 
@@ -82,7 +82,7 @@ def _json_documents(text: str, source: str) -> list[tuple[int, object]] | None:
         if len(text) <= _LARGEST_BY_HAND and _is_yaml(text, error):
             return None
         where = source if error.line is None else f"{source}:{error.line}"
-        raise YamlError(f"{where}: this is no valid JSON: {error}") from error
+        raise YamlError(f"{where}: this is not valid JSON: {error}") from error
     return list(_with_lines(text, documents))
 
 
@@ -113,7 +113,7 @@ def _yaml_documents(text: str, source: str) -> Iterator[tuple[int, object]]:
             line = node.start_mark.line + 1 if node else 1
             document = loader.construct_document(node) if node else None
             if aliases and is_bomb(document):
-                problem = "its aliases repeat too much: write out what is meant, or give JSON"
+                problem = "its aliases repeat too much: write the values out, or give JSON"
                 raise YamlError(f"{source}:{line}: {problem}")
             yield line, document
     except yaml.MarkedYAMLError as error:
@@ -122,9 +122,9 @@ def _yaml_documents(text: str, source: str) -> Iterator[tuple[int, object]]:
         position = getattr(error, "position", None)
         line = 1 + text.encode()[:position].count(b"\n")
         reason = str(getattr(error, "reason", "")) or "it cannot be read"
-        raise YamlError(f"{source}:{line}: this is no YAML text: {reason}") from error
+        raise YamlError(f"{source}:{line}: this is not YAML text: {reason}") from error
     except RecursionError as error:
-        raise YamlError(f"{source}: nested too deeply: flatten what contains what") from error
+        raise YamlError(f"{source}: nested too deeply: give fewer levels") from error
 
 
 def _marked(error: yaml.MarkedYAMLError, text: str, source: str) -> str:
@@ -234,12 +234,12 @@ def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(mapping) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise JsonError(f"the key {twice!r} stands twice in one object: keep one of them")
+        raise JsonError(f"the key {twice!r} occurs twice in one object: keep one of them")
     return mapping
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise JsonError(f"{name} is no JSON number")
+    raise JsonError(f"{name} is not a JSON number")
 
 
 _TAG = "tag:yaml.org,2002:"
@@ -303,7 +303,7 @@ class YamlLoader(BaseLoader):
                 continue
             key = self.construct_object(key_node, deep=True)
             if key in first:
-                problem = f"the key {key!r} stands twice (first on line {first[key]}): keep one of them"
+                problem = f"the key {key!r} occurs twice (first on line {first[key]}): keep one of them"
                 raise ConstructorError(None, None, problem, key_node.start_mark)
             first[key] = key_node.start_mark.line + 1
 
@@ -321,7 +321,7 @@ def _checked(construct: Callable[[Any, Any], object]) -> Callable[[Any, Any], ob
             return construct(loader, node)
         except (ValueError, LookupError, ArithmeticError) as error:
             kind = node.tag.removeprefix(_TAG)
-            problem = f"{str(node.value)[:40]!r} is no {kind}: put it in quotes if it is text"
+            problem = f"{str(node.value)[:40]!r} is not valid as {kind}: put it in quotes if it is text"
             raise ConstructorError(None, None, problem, node.start_mark) from error
 
     return construct_scalar

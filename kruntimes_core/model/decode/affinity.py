@@ -75,7 +75,7 @@ def _weighted(value: object, path: str) -> WeightedTerm:
     fields = optional_members(value, path)
     weight = fields.get("weight")
     if type(weight) is not int or not 1 <= weight <= _MAX_WEIGHT:
-        problem = f"{quoted(weight)} is no weight: write a whole number from 1 to {_MAX_WEIGHT}"
+        problem = f"{quoted(weight)} is not a weight: write a whole number from 1 to {_MAX_WEIGHT}"
         raise DecodeError(f"{path}.weight", problem, unreadable=type(weight) is not int)
     return WeightedTerm(weight, _term(fields.get("runAffinityTerm"), f"{path}.runAffinityTerm"))
 
@@ -84,7 +84,7 @@ def _term(value: object, path: str) -> AffinityTerm:
     fields = optional_members(value, path)
     topology = fields.get("topologyKey")
     if topology != RUNTIME_POD_TOPOLOGY:
-        problem = f"{quoted(topology)} is no topology of Runs: write {RUNTIME_POD_TOPOLOGY}"
+        problem = f"{quoted(topology)} is not a topology of Runs: write {RUNTIME_POD_TOPOLOGY}"
         raise DecodeError(f"{path}.topologyKey", problem)
     try:
         return AffinityTerm(compile_selector(fields.get("labelSelector")))
@@ -99,7 +99,7 @@ def compile_selector(value: object) -> LabelSelector:
     be compiled, not so when it is empty (it would match every Run; the API does not allow it).
     """
     if not isinstance(value, Mapping):
-        raise DecodeError("labelSelector", f"{quoted(value)} is no selector: write matchLabels")
+        raise DecodeError("labelSelector", f"{quoted(value)} is not a selector: write matchLabels")
     labels = optional_members(value.get("matchLabels"), "labelSelector.matchLabels")
     expressions = optional_list(value.get("matchExpressions"), "labelSelector.matchExpressions")
     requirements = {_equality(key, label) for key, label in labels.items()}
@@ -131,7 +131,7 @@ def _requirement(value: object, path: str) -> Requirement:
 def _key(key: object, path: str) -> str:
     if not isinstance(key, str) or not is_qualified_name(key):
         rule = "write up to 63 letters, digits, '-', '_' or '.', after an optional DNS prefix and '/'"
-        raise DecodeError(path, f"{quoted(key)} is no label key: {rule}")
+        raise DecodeError(path, f"{quoted(key)} is not a label key: {rule}")
     return key
 
 
@@ -146,5 +146,5 @@ def _operator(operator: object, key: str, path: str) -> Operator:
 def _label_value(value: object, key: object, path: str) -> str:
     if not isinstance(value, str) or not is_label_value(value):
         rule = "write nothing or up to 63 letters, digits, '-', '_' or '.'"
-        raise DecodeError(path, f"{quoted(value)} of key {quoted(key)} is no label value: {rule}")
+        raise DecodeError(path, f"{quoted(value)} of key {quoted(key)} is not a label value: {rule}")
     return value

@@ -68,7 +68,7 @@ def optional_members(value: object, path: str) -> Mapping[str, object]:
     if value is None:
         return NOTHING
     if not isinstance(value, _OBJECT):
-        raise DecodeError(path, f"{quoted(value)} stands where an object must: write a map of fields")
+        raise DecodeError(path, f"{quoted(value)} is not an object: write a map of fields")
     return value
 
 
@@ -77,7 +77,7 @@ def optional_list(value: object, path: str) -> list[object]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise DecodeError(path, f"{quoted(value)} stands where a list must: write a list")
+        raise DecodeError(path, f"{quoted(value)} is not a list: write a list")
     return value
 
 

@@ -63,7 +63,7 @@ class InternedMaps(Generic[V, M]):
         """
         try:
             return self._maps.get(frozenset(items.items())) if items else self._empty
-        except TypeError:  # a value that is no string, and cannot be hashed
+        except TypeError:  # a value that is not a string, and cannot be hashed
             return None
 
 

@@ -34,7 +34,7 @@ class PodDecoder:
         self._no_targets = Targets()
 
     def decode(self, obj: Mapping[str, object]) -> PodObservation | None:
-        """One version of a Pod; None for a Pod without the label `runtime`, which is no Runtime Pod.
+        """One version of a Pod; None for a Pod without the label `runtime`, which is not a Runtime Pod.
 
         `unavailable` is what the object alone says; the engine judges the age of the heartbeat. A Pod
         whose identity, labels or annotations are of wrong types is not ready: it cannot be trusted.

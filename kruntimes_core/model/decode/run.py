@@ -211,13 +211,13 @@ def _backoff_seconds(value: object) -> float:
 
 
 def _generation(metadata: Mapping[str, object]) -> int | None:
-    """`metadata.generation`; None where it is no positive integer."""
+    """`metadata.generation`; None where it is not a positive integer."""
     value = metadata.get("generation")
     return value if type(value) is int and value >= 1 else None
 
 
 def _attempt(status: Mapping[str, object]) -> int:
-    """`status.attempt`, 1-based; 1 where it is no positive integer."""
+    """`status.attempt`, 1-based; 1 where it is not a positive integer."""
     value = status.get("attempt")
     return value if type(value) is int and value >= 1 else 1
 
@@ -225,7 +225,7 @@ def _attempt(status: Mapping[str, object]) -> int:
 def _requested(resources: object) -> dict[str, int]:
     """The complete request: positive integers by resource name, `runs` always among them.
 
-    Raises `DecodeError` for the first amount that is no non-negative integer up to 2^63-1 (API
+    Raises `DecodeError` for the first amount that is not an integer from 0 up to 2^63-1 (API
     contract, Resources). Zero is dropped, but a zero or missing `runs` is 1.
     """
     amounts = {}
@@ -282,20 +282,20 @@ def _workspace(value: object) -> tuple[str | None, InvalidInput | None]:
 
 
 def _invalid_object(fields: Mapping[str, object], run: Run) -> InvalidInput | None:
-    """Why the object is no Run (InvalidObject), or None. `run` is what was read of it."""
+    """Why the object is not a Run (InvalidObject), or None. `run` is what was read of it."""
     try:
         metadata = members(fields.get("metadata"))
         if not (run.namespace and run.name):
             _check_name(metadata, "namespace")
             _check_name(metadata, "name")
         if not run.uid and metadata.get("uid") is not None:
-            raise DecodeError("metadata.uid", f"{quoted(metadata['uid'])} is no UID: write a string")
+            raise DecodeError("metadata.uid", f"{quoted(metadata['uid'])} is not a UID: write a string")
         _check_texts(metadata, "labels", len(run.labels))
         _check_texts(metadata, "annotations", None)
         if not run.runtime:
             _check_runtime(fields.get("spec"))
         if not isinstance(fields.get("status"), Mapping | None):
-            raise DecodeError("status", f"{quoted(fields['status'])} stands where an object must")
+            raise DecodeError("status", f"{quoted(fields['status'])} is not an object")
     except DecodeError as error:
         return error.as_invalid("InvalidObject")
     return None
@@ -304,7 +304,7 @@ def _invalid_object(fields: Mapping[str, object], run: Run) -> InvalidInput | No
 def _check_name(metadata: Mapping[str, object], field: str) -> None:
     value = metadata.get(field)
     if not isinstance(value, str) or not value:
-        raise DecodeError(f"metadata.{field}", f"{quoted(value)} is no {field}: write a string")
+        raise DecodeError(f"metadata.{field}", f"{quoted(value)} is not a {field}: write a string")
 
 
 def _check_texts(metadata: Mapping[str, object], field: str, readable: int | None) -> None:
@@ -313,11 +313,13 @@ def _check_texts(metadata: Mapping[str, object], field: str, readable: int | Non
         return
     count = len(texts(value)) if readable is None else readable
     if not isinstance(value, Mapping) or len(value) != count:
-        problem = "they must be strings, by strings: quote numbers, true, false and null"
+        problem = "keys and values must be strings: quote numbers, true, false and null"
         raise DecodeError(f"metadata.{field}", problem)
 
 
 def _check_runtime(spec: object) -> None:
     if not isinstance(spec, Mapping):
-        raise DecodeError("spec", f"{quoted(spec)} stands where an object must: write spec.runtime and more")
-    raise DecodeError("spec.runtime", f"{quoted(spec.get('runtime'))} is no Runtime: write the name of one")
+        raise DecodeError("spec", f"{quoted(spec)} is not an object: write spec.runtime and more")
+    raise DecodeError(
+        "spec.runtime", f"{quoted(spec.get('runtime'))} is not a Runtime: write the name of one"
+    )

@@ -52,7 +52,9 @@ def workspace_name(value: object) -> str | None:
     _check_only(fields, "apiGroup", _API_GROUP, path)
     name = fields.get("name")
     if not isinstance(name, str) or not is_subdomain(name):
-        raise DecodeError(f"{path}.name", f"{quoted(name)} is no name: write that of a PersistentWorkspace")
+        raise DecodeError(
+            f"{path}.name", f"{quoted(name)} is not a name: write that of a PersistentWorkspace"
+        )
     return name
 
 
