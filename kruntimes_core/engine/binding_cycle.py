@@ -35,7 +35,7 @@ from kruntimes_core.engine.runs import RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.model.run import Phase, RunObservation
-from kruntimes_core.model.transitions import bind_patch, terminal_patch, waiting_patch
+from kruntimes_core.model.status_patches import bind_patch, terminal_patch, waiting_patch
 
 # The text of a Run whose assignment is not wanted any more, but may still land.
 WITHDRAWAL_TEXT = "waiting for an earlier assignment to be withdrawn"

@@ -21,7 +21,7 @@ from kruntimes_core.framework.runner import Broken, Chosen, Invalid, PlanOutcome
 from kruntimes_core.model.pod import RuntimePod, shortage
 from kruntimes_core.model.run import Phase, Run
 from kruntimes_core.model.snapshot import Snapshot
-from kruntimes_core.model.transitions import is_waiting_text
+from kruntimes_core.model.status_patches import is_waiting_text
 from kruntimes_core.model.workspace import WorkspacePhase
 
 # The host's own reason when its capacity check turns a chosen Pod down.

@@ -18,7 +18,7 @@ from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runner import Headline, Unschedulable
 from kruntimes_core.framework.texts import BASE_COMPLETION, waiting_text
 from kruntimes_core.model.run import Phase
-from kruntimes_core.model.transitions import status_message, waiting_patch
+from kruntimes_core.model.status_patches import status_message, waiting_patch
 
 
 class FailureHandler:

@@ -12,7 +12,7 @@ from kruntimes_core.engine.call_queue import CallQueue
 from kruntimes_core.engine.counters import Counters, SyncResult, WakeupSource
 from kruntimes_core.engine.runs import RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue
-from kruntimes_core.engine.versions import newer, newer_than_list, number, older
+from kruntimes_core.model.resource_version import newer, newer_than_list, number, older
 from kruntimes_core.model.run import Phase, RunObservation
 
 

@@ -9,7 +9,7 @@ from kruntimes_core.engine import events
 from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.runs import RunEntry, Stage
-from kruntimes_core.engine.versions import older
+from kruntimes_core.model.resource_version import older
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.model.snapshot import Snapshot
 

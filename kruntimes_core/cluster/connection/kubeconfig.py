@@ -19,7 +19,7 @@ from kruntimes_core.cluster.connection.kubeconfig_files import check_file, chose
 from kruntimes_core.cluster.connection.proxies import choose_proxy
 from kruntimes_core.cluster.connection.tls import client_context
 from kruntimes_core.engine.clock import SECOND
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 _DEFAULT = "~/.kube/config"
 _LOOK_TICKS = 30 * SECOND

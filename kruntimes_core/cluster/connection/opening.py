@@ -13,7 +13,7 @@ from kruntimes_core.cluster.connection.incluster import connect_in_cluster, in_c
 from kruntimes_core.cluster.connection.kubeconfig import connect_by_kubeconfig
 from kruntimes_core.cluster.transport.protocol import Call, Response, Transport, TransportError
 from kruntimes_core.engine.clock import SECOND
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 _CALL_SECONDS = 5.0
 _PAUSE_SECONDS = 0.5

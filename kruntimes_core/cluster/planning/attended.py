@@ -17,7 +17,7 @@ from kruntimes_core.cluster.planning.protocol import LIMIT_SECONDS, Task
 from kruntimes_core.cluster.planning.thread import frame_of, interrupt
 from kruntimes_core.engine.work import Runners, WorkResult
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 T = TypeVar("T")
 _AHEAD = 100

@@ -12,8 +12,8 @@ from kruntimes_core.engine.cache.allocations import Allocation, Allocations, Pod
 from kruntimes_core.engine.cache.namespaces import Namespaces
 from kruntimes_core.engine.clock import Now, ticks
 from kruntimes_core.engine.counters import WakeupSource
-from kruntimes_core.engine.versions import newer_than_list, older
 from kruntimes_core.model.pod import PodObservation, RuntimePod, Unavailability
+from kruntimes_core.model.resource_version import newer_than_list, older
 
 PodKey = tuple[str, str]
 """(namespace, name)."""

@@ -9,7 +9,7 @@ from typing import Any
 from kruntimes_core.framework.outcomes import Reject
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runner.calls import shown
-from kruntimes_core.model.words import counted
+from kruntimes_core.model.messages import counted
 
 
 def rejection(plugin: ActivePlugin, answer: Any, hook: str = "filter") -> Reject | None:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kruntimes_core.framework.runner.changes import Changes
-from kruntimes_core.model.matching import Matching
 from kruntimes_core.model.selectors import LabelSelector
-from kruntimes_core.model.targets import Targets
+from kruntimes_core.model.targets import SelectorIndex, Targets
 
 # Selectors that are followed for one Runtime. They come from users; memory must not.
 _FOLLOWED = 4_096
@@ -20,7 +19,7 @@ _FOLLOWED = 4_096
 class TargetChanges:
     """The changes for each selector that a column asks about."""
 
-    __slots__ = ("_changes", "_matching", "age")
+    __slots__ = ("_changes", "_index", "age")
 
     def __init__(self) -> None:
         self.age = 0
@@ -29,7 +28,7 @@ class TargetChanges:
 
     def _forget(self) -> None:
         self.age += 1
-        self._matching = Matching()
+        self._index = SelectorIndex()
         self._changes: dict[LabelSelector, Changes] = {}
 
     @property
@@ -43,13 +42,13 @@ class TargetChanges:
             self._forget()
         found = []
         for selector in selectors:
-            self._matching.selectors[selector] = None
+            self._index.selectors[selector] = None
             found.append(self._changes.setdefault(selector, Changes()))
         return found
 
     def note(self, position: int, before: Targets, after: Targets, turn: int) -> None:
         """The targets of a Pod are others from this turn on; how many share labels does not matter."""
         for labels in before.differing(after):
-            for selector in self._matching.of(labels):
+            for selector in self._index.matching(labels):
                 if before.any(selector) != after.any(selector):
                     self._changes[selector].note(position, turn)

@@ -62,7 +62,7 @@ def test_standard_input_without_end_is_refused(arguments: list[str], source: str
             timeout=50,
         )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: {source}:1: this is no YAML text: there is a null byte in it")
+    assert done.stderr.startswith(f"error: {source}:1: this is not YAML text: there is a null byte in it")
 
 
 def test_a_configuration_that_goes_on_is_left_at_its_bound() -> None:

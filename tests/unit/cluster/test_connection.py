@@ -23,8 +23,8 @@ from kruntimes_core.cluster.connection.kubeconfig import connect_by_kubeconfig
 from kruntimes_core.cluster.connection.opening import connect, try_connection
 from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Response
 from kruntimes_core.engine.clock import SECOND, Now
-from kruntimes_core.model.decode.input_files import SETTINGS_BYTES
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.input_files import SETTINGS_BYTES
+from kruntimes_core.model.messages import InputError
 
 IN_POD = {"KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBERNETES_SERVICE_PORT": "443"}
 
@@ -341,7 +341,7 @@ def test_a_token_that_expires_soon_is_fetched_anew_and_no_request_waits_for_it(
         (lambda folder: _written(folder, "- just\n- a list\n"), None, "no mapping of clusters"),
         (lambda folder: _written(folder, ""), None, "is empty: name another"),
         (lambda folder: _written(folder, "a: [b\n"), None, r"config:1: .* expected ',' or ']'"),
-        (lambda folder: _written(folder, b"\xff\xfe\x00"), None, "config:1: this is no UTF-8 text"),
+        (lambda folder: _written(folder, b"\xff\xfe\x00"), None, "config:1: this is not UTF-8 text"),
     ],
 )
 def test_a_kubeconfig_that_cannot_be_used_is_one_line(

@@ -30,7 +30,7 @@ from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.observing.metrics import Metrics
 from kruntimes_core.engine.counters import Counters, SyncResult
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
 CONTRACT = [

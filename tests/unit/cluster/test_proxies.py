@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kruntimes_core.cluster.connection.proxies import bypasses, choose_proxy
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 SERVER = "https://10.96.0.1:443"
 PROXY = {"HTTPS_PROXY": "http://proxy.example:3128"}

@@ -10,8 +10,8 @@ import yaml
 
 from kruntimes_core.lab.manifests.reader import Reader, Reading
 from kruntimes_core.lab.manifests.sources import Source, read_sources
-from kruntimes_core.model.decode.decoder import Decoder
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.decode import Decoder
+from kruntimes_core.model.messages import InputError
 from kruntimes_core.testing import pod_object, run_object, workspace_object
 from kruntimes_core.testing.builders import NOW
 

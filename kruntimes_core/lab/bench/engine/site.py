@@ -20,7 +20,7 @@ from kruntimes_core.lab.bench.engine.lives import Life
 from kruntimes_core.lab.bench.engine.objects import START
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.stopwatch import Clock, Stopwatch, fine_clock, processor_clock
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from kruntimes_core.cluster.leading.identity import lease_namespace, new_identit
 from kruntimes_core.cluster.leading.observed import Observed
 from kruntimes_core.cluster.leading.record import Lease, held, released
 from kruntimes_core.engine.clock import SECOND
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.times import micro_time
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 120, tzinfo=UTC)

@@ -15,7 +15,7 @@ from kruntimes_core.cluster.planning.attended import UnderWay, attended
 from kruntimes_core.engine.work import Runners, Work
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runner import Chosen
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 from kruntimes_core.testing.plugins import fake_plugin
 
 LIMIT = 0.1

@@ -15,7 +15,7 @@ from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.site import Means, prepared
 from kruntimes_core.lab.bench.engine.stopwatch import Stopwatch
 from kruntimes_core.lab.bench.engine.workloads import WORKLOADS, Timed, Workload
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
 TIMED = {workload.name: workload for workload in WORKLOADS if isinstance(workload, Timed)}

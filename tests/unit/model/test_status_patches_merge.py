@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.run import Phase
-from kruntimes_core.model.transitions import bind_patch, terminal_patch, waiting_patch
+from kruntimes_core.model.status_patches import bind_patch, terminal_patch, waiting_patch
 from kruntimes_core.testing import run_object
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -7,7 +7,7 @@ import pytest
 
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.run import Phase, RunObservation
-from kruntimes_core.model.transitions import (
+from kruntimes_core.model.status_patches import (
     WAITING_PREFIX,
     bind_patch,
     is_waiting_text,

@@ -1,13 +1,13 @@
-"""Comparing resourceVersions: positive integers of one resource type; anything else by equality."""
+"""Comparing resourceVersions of one resource type: as positive integers, anything else by equality alone."""
 
 from __future__ import annotations
 
 _LONGEST = 40
-"""More digits than any store counts to; reading a number of thousands of them takes long."""
+"""Digits; more than any store counts to. To read a number of thousands of digits would take long."""
 
 
 def number(version: str) -> int | None:
-    """The version as a number, or None if it is not one."""
+    """The version as a positive integer, or None if it is not one."""
     plain = version.isascii() and version.isdigit() and version[0] != "0" and len(version) <= _LONGEST
     return int(version) if plain else None
 
@@ -27,5 +27,5 @@ def newer(version: str, than: str) -> bool:
 
 
 def newer_than_list(version: str, listed: str) -> bool:
-    """Whether an object was seen in a version that the list does not cover yet."""
+    """Whether an object was seen in a version that a list of version `listed` does not cover yet."""
     return bool(listed) and bool(version) and newer(version, listed)

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from kruntimes_core.model.pod import shortage
 from kruntimes_core.model.run import Request
-from kruntimes_core.model.snapshot import Mark, Pods
+from kruntimes_core.model.snapshot import ChangeMark, Pods
 from kruntimes_core.testing import make_pod
 
 NAMES = ["py-0", "py-1", "py-2", "py-3"]
@@ -81,7 +81,7 @@ changes = st.lists(st.tuples(st.integers(0, 400), st.sampled_from(NAMES), st.int
 def test_what_a_reader_is_told_is_all_that_differs(steps: list[tuple[int, str, int]]) -> None:
     """Pictures are made from any earlier one; a reader may come from any other."""
     history = [Pods()]
-    marks: list[Mark] = [history[0].mark]
+    marks: list[ChangeMark] = [history[0].mark]
     for origin, name, usage in steps:
         base = history[max(len(history) - 1 - origin // 100, 0)]
         pod = make_pod(name, usage={"runs": usage}) if usage else None

@@ -1,8 +1,8 @@
-"""Status transitions of a Run, as small JSON merge patches (RFC 7386) of the status subresource.
+"""Status patches of a Run: JSON merge patches (RFC 7386) of the status subresource.
 
 A merge patch replaces a list as a whole, so every patch that touches conditions repeats all of them
-as they stand, fields of others included; everything else that is not named here survives by itself.
-A patch carries the version that it was decided from: the API server refuses it when the Run moved on.
+as they are, fields of other owners included; a field that a patch does not name survives by itself. A
+patch carries the resourceVersion that it was decided from: the API server refuses it in a conflict.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kruntimes_core.model.run import Phase, RunObservation
 from kruntimes_core.model.times import format_time
 
 WAITING_PREFIX = "waiting for"
-"""How every waiting text begins; a text of a Pending Run that begins so is the scheduler's own."""
+"""How every waiting text begins. A message of a Pending Run that begins so is the scheduler's own."""
 
 _MAX_MESSAGE = 4_096
 _MAX_CONDITION_MESSAGE = 32_768
@@ -52,7 +52,7 @@ def bind_patch(observation: RunObservation, pod_name: str, pod_uid: str, now: da
 
 
 def waiting_patch(observation: RunObservation, message: str) -> dict[str, Any] | None:
-    """Say what a Pending Run waits for; None when that stands there already."""
+    """Say what a Pending Run waits for; None when its status says so already."""
     text = _cut(message, _MAX_MESSAGE)
     if observation.phase is Phase.PENDING and observation.message == text:
         return None
@@ -64,7 +64,7 @@ def terminal_patch(
 ) -> dict[str, Any]:
     """End a Run for good, as Failed, Cancelled or another terminal `phase`.
 
-    reason: CamelCase; what the API would refuse is made to fit. message: cut to the API's limits.
+    reason: CamelCase; a reason that the API would refuse is made to fit. message: cut to the API's limits.
     """
     name, text = _camel_case(reason, phase), _cut(message, _MAX_CONDITION_MESSAGE)
     ended = [condition(kind, "False", name, text, now) for kind in ("Running", "Completed")]
@@ -84,7 +84,7 @@ def _guarded(observation: RunObservation, status: dict[str, Any]) -> dict[str, A
 
 
 def condition(kind: str, status: str, reason: str, message: str, now: datetime) -> dict[str, str]:
-    """A condition as it stands after a transition at `now`; `with_conditions` keeps an older time."""
+    """A condition that changes its status at `now`; where the status is the same, see `with_conditions`."""
     return {
         "type": kind,
         "status": status,
@@ -97,8 +97,8 @@ def condition(kind: str, status: str, reason: str, message: str, now: datetime) 
 def with_conditions(standing: Iterable[object], wanted: Iterable[Mapping[str, str]]) -> list[object]:
     """The standing conditions with the wanted ones in their places or at the end.
 
-    A type is there once, so a second entry of a wanted type is dropped. The API allows 16 conditions:
-    a new type that would exceed that is left out, because else the whole patch would be refused.
+    A type occurs once, so a second entry of a wanted type is dropped. The API allows 16 conditions and
+    would refuse a patch with more, so a new type beyond that is left out.
     """
     conditions = list(standing)
     for new in wanted:
@@ -116,7 +116,7 @@ def _type(condition: object) -> object:
 
 
 def _changed(old: object, new: Mapping[str, str]) -> dict[str, object]:
-    """An own condition over the old one: its unknown fields stay, its time while its status is the same."""
+    """`new` over the old condition. Unknown fields stay; the time stays while the status is the same."""
     before = dict(old) if isinstance(old, Mapping) else {}
     since = before.get("lastTransitionTime")
     keeps_time = before.get("status") == new["status"] and isinstance(since, str) and since
@@ -130,7 +130,7 @@ def _cut(text: str, length: int) -> str:
 
 
 def _camel_case(reason: str, phase: Phase) -> str:
-    """A reason that the API takes: `reason` itself, or its words joined, or else the phase."""
+    """A reason that the API accepts: `reason` itself, or its words joined, or else the phase."""
     if len(reason) <= _MAX_REASON and _REASON.fullmatch(reason):
         return reason
     words = _WORD.findall(reason[: 2 * _MAX_REASON])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import kruntimes_core
-from kruntimes_core.model.words import counted, plural
+from kruntimes_core.model.messages import counted, plural
 
 NOUNS = (
     "Run|Pod|Runtime Pod|Runtime|Event|plugin|placement|request|call|round|processor|slot|namespace|object"

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kruntimes_core.model.quoting import quoted
+from kruntimes_core.model.messages import did_you_mean, quoted
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,18 @@ def test_what_is_shown_is_short_and_one_line_and_can_be_sent(value: object) -> N
 def test_a_long_text_is_cut_visibly() -> None:
     assert quoted("x" * 1_000) == "'" + "x" * 115 + "...'"
     assert quoted("\n" * 100).endswith("...'")
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "clause"),
+    [
+        ("run_affinity", ["RunAffinity", "LeastLoaded"], ": write RunAffinity"),
+        ("LeastLoad", ["RunAffinity", "LeastLoaded"], ": did you mean LeastLoaded?"),
+        ("x", ["b", "a"], ": known are a, b"),
+        ("x", [], ""),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_names_that_are_known(
+    word: str, known: list[str], clause: str
+) -> None:
+    assert did_you_mean(word, known) == clause

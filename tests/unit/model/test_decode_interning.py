@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from kruntimes_core.model.decode import Decoder
-from kruntimes_core.model.decode.annotations import kept_annotations
+from kruntimes_core.model.decode.interning import kept_annotations
 from kruntimes_core.testing import affinity_object, pod_object, run_object, term_object
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -80,7 +80,7 @@ def test_equal_parts_of_pods_are_the_same_objects() -> None:
 def test_label_sets_go_with_the_last_run_that_has_them() -> None:
     decoder = Decoder()
     observations = [decoder.run(run_object(labels={"n": str(n)})) for n in range(50)]
-    known = decoder._parts._labels._maps._known
+    known = decoder._runs._metadata._labels._maps
     assert len(known) == 50
     observations.clear()
     gc.collect()
@@ -92,7 +92,7 @@ def test_what_is_remembered_of_users_texts_is_bounded() -> None:
     for n in range(5_000):
         decoder.run(run_object(requests={"gpu": str(n)}))
     decoder.run(run_object(requests={f"r{n}": "1" for n in range(2_000)}))
-    texts = decoder._parts._requested._known
+    texts = decoder._runs._resources._known
     assert 0 < len(texts) <= 4_096
     assert max(map(len, texts)) <= 4_096
 
@@ -104,7 +104,7 @@ def test_a_text_is_compiled_once_however_its_strings_lie_in_memory() -> None:
     assert one is not other
     decoder.run(run_object(requests={"gpu": one, "cpu": one}))
     decoder.run(run_object(requests={"gpu": one, "cpu": other}))
-    assert len(decoder._parts._requested._known) == 1
+    assert len(decoder._runs._resources._known) == 1
 
 
 def test_a_request_too_long_to_be_remembered_is_read_all_the_same() -> None:

@@ -1,6 +1,6 @@
-"""The bytes of a file that a user names, up to a bound: `/dev/zero` and a pipe may go on for ever.
+"""Reading a file that a user names, up to a bound: `/dev/zero` and a pipe may go on for ever.
 
-Every such file is read here, so that none fills the memory before anybody is told.
+Every such file is read here, so that none fills the memory before the user sees an error.
 """
 
 from __future__ import annotations
@@ -9,21 +9,22 @@ import os
 from pathlib import Path
 from typing import BinaryIO
 
-from kruntimes_core.model.decode.yaml_text import YamlError
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
+from kruntimes_core.model.yaml_text import YamlError
 
 SETTINGS_BYTES = 16 << 20
-"""Of a configuration or a kubeconfig: a ConfigMap holds a megabyte, a kubeconfig of 1,000 clusters four."""
+"""Bound of a configuration or a kubeconfig: a ConfigMap holds 1 MB, a kubeconfig of 1,000 clusters 4 MB."""
 MANIFEST_BYTES = 2 << 30
-"""Of manifests in one file: 100,000 Runs of twenty kilobytes each, ten times what such Runs have."""
+"""Bound of manifests in one file: 100,000 Runs of twenty kilobytes each, ten times what such Runs have."""
 _STEP_BYTES = 1 << 20
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 """How UTF-16 begins. In no other text is there a null byte."""
 
 
 def read_file(path: str | Path, most: int) -> bytes:
-    """The content of a file of at most so many bytes. Raises: `OSError`, `ValueError` for a name with a null
-    byte, and what `read_stream` raises.
+    """The content of a file of at most `most` bytes.
+
+    Raises `OSError`, `ValueError` for a name with a null byte, and what `read_stream` raises.
     """
     with Path(path).open("rb") as file:
         if os.fstat(file.fileno()).st_size > most:
@@ -32,14 +33,14 @@ def read_file(path: str | Path, most: int) -> bytes:
 
 
 def read_stream(stream: BinaryIO, name: str, most: int) -> bytes:
-    """What is left in a stream. name: what errors call it.
+    """The rest of a stream, at most `most` bytes. name: how errors name the stream.
 
-    Raises: `InputError` above the bound; `YamlError` for what is no text, as soon as that is seen: a device
-    would fill the bound with it.
+    Raises `InputError` above `most` bytes, and `YamlError` at the first null byte: a device would give
+    them up to the bound.
     """
     steps: list[bytes] = []
     left = most
-    # A short step is the last one: a terminal would have to be told twice that there is no more.
+    # A short step is the last one: in a terminal, the user would have to end the text twice.
     while not steps or len(steps[-1]) == _STEP_BYTES:
         step = stream.read(_STEP_BYTES)
         steps.append(step)
@@ -54,7 +55,7 @@ def read_stream(stream: BinaryIO, name: str, most: int) -> bytes:
 def _no_text(name: str, steps: list[bytes]) -> YamlError:
     before = b"".join(steps).partition(b"\0")[0]
     line = 1 + before.count(b"\n")
-    return YamlError(f"{name}:{line}: this is no YAML text: there is a null byte in it: name a text file")
+    return YamlError(f"{name}:{line}: this is not YAML text: there is a null byte in it: name a text file")
 
 
 def _too_large(name: str, most: int) -> InputError:
