@@ -63,7 +63,7 @@ def room() -> ActivePlugin:
 class Scene:
     """Four classes of three Runs each wait for GPUs: those of class `c4` for four each, and so on.
 
-    Or the Runs of other names, in their classes. The classes stand in that order, so those that want least are offered the Pod last.
+    The classes stand in that order, so those that want least are offered the Pod last.
     """
 
     def __init__(self, names: Sequence[str] = ALL) -> None:

@@ -9,7 +9,7 @@ from kruntimes_core.engine import events
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.testing import make_run
-from kruntimes_core.testing.builders import NAMESPACE
+from kruntimes_core.testing.builders import NAMESPACE, NOW
 from kruntimes_core.testing.harness import Host
 
 
@@ -43,3 +43,34 @@ def test_runs_that_come_and_go_leave_nothing_behind(profiles: Profiles, leading:
     # Void rows of heaps are cleared away now and then, each 1,024th time.
     assert all(size < before[name] + 1_024 for name, size in host.engine.sizes.items())
     assert host.engine.sizes["runs"] == 0
+
+
+def test_delays_of_runs_that_are_gone_leave_nothing_behind(profiles: Profiles) -> None:
+    """A Run that waits for a time and is deleted must not stay until that time comes."""
+    host = Host(profiles)
+    before = host.engine.sizes
+    for number in range(5_000):
+        run = make_run(f"r{number}", attempt=9)
+        seen = RunObservation(run=run, version=str(10 + 2 * number), stopped_at=NOW, backoff_seconds=60)
+        host.tell(events.RunObserved(seen))
+        host.work()
+        gone = events.RunGone(namespace=NAMESPACE, name=run.name, uid=run.uid, version=str(11 + 2 * number))
+        host.tell(gone)
+    # Void timers are cleared away now and then, each 1,024th time.
+    assert before["timers"] <= host.engine.sizes["timers"] < before["timers"] + 1_024
+    host.advance(61)
+    assert host.engine.sizes == before
+
+
+def test_delays_that_still_count_outlive_those_of_runs_that_are_gone(profiles: Profiles) -> None:
+    host = Host(profiles)
+    for number in range(1_500):
+        run = make_run(f"r{number}", attempt=9)
+        seen = RunObservation(run=run, version=str(10 + 2 * number), stopped_at=NOW, backoff_seconds=60)
+        host.tell(events.RunObserved(seen))
+        host.work()
+    assert host.engine.sizes["timers"] == 1_501  # and the sweep
+    host.advance(59.9)
+    assert host.cycles == 0
+    host.advance(0.1)
+    assert host.cycles == 1_500
