@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from counting.crowd import Crowd
 
@@ -60,6 +62,27 @@ def test_delays_of_runs_that_are_gone_leave_nothing_behind(profiles: Profiles) -
     assert before["timers"] <= host.engine.sizes["timers"] < before["timers"] + 1_024
     host.advance(61)
     assert host.engine.sizes == before
+
+
+def test_delays_that_still_count_end_in_order_after_void_ones_were_cleared_away(profiles: Profiles) -> None:
+    host, random = Host(profiles), Random(7)
+    left: dict[str, int] = {}
+    for number in range(1_100):
+        run, seconds = make_run(f"r{number}", attempt=2), random.randrange(1, 60)
+        version = str(10 + 2 * number)
+        seen = RunObservation(run=run, version=version, stopped_at=NOW, backoff_seconds=seconds)
+        host.tell(events.RunObserved(seen))
+        host.work()
+        left[run.name] = seconds
+        if number % 3:
+            gone = random.choice(sorted(left))
+            del left[gone]
+            host.tell(
+                events.RunGone(namespace=NAMESPACE, name=gone, uid=f"uid-{gone}", version=f"{version}1")
+            )
+    for passed in range(60):
+        assert host.cycles == sum(seconds <= passed for seconds in left.values())
+        host.advance(1)
 
 
 def test_delays_that_still_count_outlive_those_of_runs_that_are_gone(profiles: Profiles) -> None:
