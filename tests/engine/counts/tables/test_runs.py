@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from random import Random
 
 import pytest
@@ -97,3 +98,25 @@ def test_delays_that_still_count_outlive_those_of_runs_that_are_gone(profiles: P
     assert host.cycles == 0
     host.advance(0.1)
     assert host.cycles == 1_500
+
+
+@pytest.mark.xfail(reason="a class keeps the Runs that are gone for as long as its first Run waits")
+def test_runs_that_are_gone_leave_the_class_in_which_another_waits_on(profiles: Profiles) -> None:
+    host = Host(profiles)
+    host.run("first")
+    host.settle()
+    entry = type(host.engine.find(NAMESPACE, "first"))
+
+    def kept() -> int:
+        gc.collect()
+        return sum(type(one) is entry for one in gc.get_objects())
+
+    before = kept()
+    for number in range(3_000):
+        run = make_run(f"r{number}")
+        host.tell(events.RunObserved(RunObservation(run=run, version=str(10 + 2 * number))))
+        host.work()
+        gone = events.RunGone(namespace=NAMESPACE, name=run.name, uid=run.uid, version=str(11 + 2 * number))
+        host.tell(gone)
+    assert host.engine.sizes["waiting"] == 1
+    assert kept() < before + 1_024
