@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kruntimes_core.engine import events
+from kruntimes_core.engine.binding.requests import Found
 from kruntimes_core.testing import pod_object
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import RUNS, ApiServer, Host
@@ -109,3 +110,26 @@ def test_versions_without_an_order_do_not_end_a_reservation_before_its_echo(
     host.watches.hold(RUNS)
     host.settle()
     assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
+
+
+def test_a_version_without_an_order_is_read_before_it_is_believed(make_host: Callable[..., Host]) -> None:
+    """An event may be late as well as early; only what a read shows is known to be newer."""
+    host = make_host(server=ApiServer(spell=lambda number: f"v{number:x}q"))
+    host.run("r", labels={"n": "1"})
+    host.settle()
+    reads, before = host.reads("r"), host.server.read(NAMESPACE, "r")
+    assert isinstance(before, Found)
+
+    def label() -> str | None:
+        entry = host.engine.find(NAMESPACE, "r")
+        return entry.run.labels.get("n") if entry is not None else None
+
+    host.change("r", metadata={"labels": {"n": "2"}})
+    host.observe()
+    assert label() == "1"
+    host.settle()
+    assert (label(), host.reads("r")) == ("2", reads + 1)
+    host.tell(events.RunObserved(before.observation))
+    assert label() == "2"
+    host.settle()
+    assert (label(), host.reads("r")) == ("2", reads + 2)
