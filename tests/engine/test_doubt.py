@@ -300,3 +300,18 @@ def test_a_text_that_changed_back_while_another_was_under_way_is_corrected(host:
     host.release("r")
     host.settle()
     assert host.status("r")["message"] == first
+
+
+def test_a_read_that_failed_is_repeated_some_time_after_its_answer(host: Host) -> None:
+    host.pod("py-0")
+    host.run("r")
+    host.disturb("r", lose_answer)
+    sent: list[Read] = []
+    host.read_faults.append(lambda host, read: sent.append(read))
+    host.settle()
+    host.pass_time(3, tick=False)
+    host.engine.read(sent[0], InDoubt(), host.now)
+    host.advance(0.999)
+    assert host.reads("r") == 1
+    host.advance(0.001)
+    assert host.reads("r") == 2

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from kruntimes_core.engine import events
 from kruntimes_core.engine.binding.requests import Found
 from kruntimes_core.testing import pod_object
@@ -36,6 +38,23 @@ def test_the_late_deletion_of_a_former_pod_does_not_touch_its_successor(host: Ho
     host.tell(pod_event(host, uid="P0b", version="9"))
     host.tell(events.PodGone(namespace=NAMESPACE, name="py-0", uid="P0", version="8"))
     assert host.pods()["py-0"].uid == "P0b"
+
+
+@pytest.mark.parametrize("version", ["", "v8"])
+def test_the_deletion_of_a_former_pod_does_not_touch_its_successor_if_versions_have_no_order(
+    host: Host, version: str
+) -> None:
+    host.tell(pod_event(host, uid="P0b", version="v9"))
+    host.tell(events.PodGone(namespace=NAMESPACE, name="py-0", uid="P0", version=version))
+    assert host.pods()["py-0"].uid == "P0b"
+    host.tell(events.PodGone(namespace=NAMESPACE, name="py-0", uid="P0b", version=version))
+    assert "py-0" not in host.pods()
+
+
+def test_a_deletion_that_tells_no_uid_is_of_the_pod_that_bears_the_name(host: Host) -> None:
+    host.tell(pod_event(host, uid="P0", version="5"))
+    host.tell(events.PodGone(namespace=NAMESPACE, name="py-0", uid="", version="8"))
+    assert "py-0" not in host.pods()
 
 
 def test_a_pod_that_a_list_does_not_have_is_gone_unless_it_is_newer_than_the_list(host: Host) -> None:

@@ -85,3 +85,17 @@ def test_the_answers_about_pods_that_came_later_count_too() -> None:
     assert asked == {}
     plan(runner, many, 1)
     assert asked[1] == 1_001
+
+
+def test_the_answers_about_four_thousand_runtimes_are_kept_and_of_more_those_about_the_latest() -> None:
+    asked = Asked()
+    runner = runner_with(asked, "filter")
+    snapshots = [make_snapshot(make_pod("py-0"), runtime=f"rt-{number}") for number in range(4_097)]
+    for snapshot in [*snapshots[:4_096], snapshots[0]]:
+        plan(runner, snapshot, 1)
+    assert asked == {1: 4_096}
+    for snapshot in [snapshots[4_096], snapshots[1], snapshots[4_096]]:
+        plan(runner, snapshot, 1)
+    assert asked == {1: 4_097}
+    plan(runner, snapshots[0], 1)
+    assert asked == {1: 4_098}
