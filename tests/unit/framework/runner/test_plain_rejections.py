@@ -1,9 +1,9 @@
-"""What a filter answers is of plain types from the check on: the host compares, counts and prints it later."""
+"""What a filter answers is made of plain types: the host compares, counts and prints it later."""
 
 from __future__ import annotations
 
 from datetime import UTC, timedelta, timezone
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 import pytest
@@ -16,7 +16,7 @@ from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.plugins import fake_plugin
 
 
-class Reason(str, Enum):
+class Reason(StrEnum):
     FULL = "Full"
 
 
