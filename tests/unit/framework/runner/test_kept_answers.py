@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from collections import Counter
 from typing import Any
 
@@ -99,3 +101,22 @@ def test_the_answers_about_four_thousand_runtimes_are_kept_and_of_more_those_abo
     assert asked == {1: 4_097}
     plan(runner, snapshots[0], 1)
     assert asked == {1: 4_098}
+
+
+def test_pods_that_come_and_go_take_no_room() -> None:
+    """As where a Deployment replaces its Pods for months: each has a new name."""
+    plugin = fake_plugin(filter=lambda pod: None, score=lambda pod: 1)
+    runner, run = Runner(Profile(plugins=(plugin,))), make_run("r")
+
+    def kept(numbers: range) -> int:
+        for number in numbers:
+            assert isinstance(runner.plan(run, make_snapshot(make_pod(f"py-{number}"))), Chosen)
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before = kept(range(500))
+        assert kept(range(500, 2_500)) < before + 8_000
+    finally:
+        tracemalloc.stop()

@@ -25,6 +25,10 @@ def invalid(reason: Any, message: Any) -> Any:
     return prefilter
 
 
+def odd(*parts: Any) -> Reject:
+    return Reject(*parts)
+
+
 def failing() -> None:
     raise RuntimeError("no")
 
@@ -40,8 +44,8 @@ def planned(**hooks: Any) -> Any:
         ("filter", {"filter": lambda pod: 7}, "returned 7; return None or Reject(reason)"),
         ("filter", {"filter": lambda pod: False}, "returned False; return None or Reject(reason)"),
         ("filter", {"filter": lambda pod: Reject("Odd")}, "gave reason 'Odd'; declare it in `reasons`"),
-        ("filter", {"filter": lambda pod: Reject(7)}, "gave reason 7; declare it in `reasons`"),
-        ("filter", {"filter": lambda pod: Reject("Full", 7)}, "gave detail 7; use a text"),
+        ("filter", {"filter": lambda pod: odd(7)}, "gave reason 7; declare it in `reasons`"),
+        ("filter", {"filter": lambda pod: odd("Full", 7)}, "gave detail 7; use a text"),
         ("filter", {"filter": lambda pod: failing()}, "RuntimeError: no"),
         ("score", {"score": lambda pod: 101}, "returned 101; return an int from 0 to 100"),
         ("score", {"score": lambda pod: -1}, "returned -1; return an int from 0 to 100"),
@@ -104,8 +108,8 @@ def test_the_problem_is_told_once_with_what_to_do(hook: str, hooks: dict[str, An
     ("answer", "way_out"),
     [
         (Reject("Full", None, NAIVE), "; use an aware datetime"),
-        (Reject("Full", None, 7), "; use an aware datetime"),  # type: ignore[arg-type]
-        (Reject("Full", None, None, 1), "; use True or False"),  # type: ignore[arg-type]
+        (odd("Full", None, 7), "; use an aware datetime"),
+        (odd("Full", None, None, 1), "; use True or False"),
     ],
     ids=range(3),
 )
