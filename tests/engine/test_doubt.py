@@ -24,6 +24,8 @@ from kruntimes_core.testing.harness import (
     refuse,
 )
 
+WITHDRAWAL = "waiting for an earlier assignment to be withdrawn"
+
 
 @pytest.mark.parametrize("lost_reads", [0, 2])
 @pytest.mark.parametrize("held_back", [0, 10])
@@ -107,6 +109,41 @@ def test_any_refusal_of_a_repeat_frees_nothing(contested: Host, status: int) -> 
     assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
 
 
+@pytest.mark.parametrize("status", [403, 409, 422, 429])
+def test_after_a_refused_repeat_the_first_patch_is_as_much_in_doubt_as_before(
+    contested: Host, status: int
+) -> None:
+    """It is repeated until something proves what became of it; no room is given away meanwhile."""
+    host = contested
+    host.disturb("r1", lose_request, refuse(status), refuse(status))
+    host.advance(6.9)
+    assert (len(host.writes("r1")), host.reads("r1")) == (3, 3)
+    assert host.usage() == {"runs": 1}
+    host.advance(0.1)
+    assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
+    assert len(host.writes("r1")) == 4
+
+
+@pytest.mark.parametrize("status", [403, 409, 422, 429])
+def test_a_pod_that_goes_after_a_refused_repeat_moves_the_version_on_too(
+    contested: Host, status: int
+) -> None:
+    """The first patch may still land: the room is free when another write has made that impossible."""
+    host = contested
+    host.disturb("r1", land_late(20), refuse(status), hold_request)
+    host.advance(1)
+    assert len(host.writes("r1")) == 2
+    host.ready("py-0", False)
+    host.advance(2)
+    assert host.writes("r1")[2].body["status"]["message"] == WITHDRAWAL
+    assert host.usage() == {"runs": 1}
+    host.release("r1")
+    host.settle()
+    assert host.usage() == {}
+    host.advance(30)
+    assert host.pod_of("r1") is None
+
+
 def test_another_version_without_an_assignment_means_that_it_can_never_land(contested: Host) -> None:
     host = contested
     host.work()
@@ -178,7 +215,7 @@ def test_a_pod_that_goes_while_its_bind_is_in_doubt_moves_the_version_on(contest
     host.pod("py-1", runs=2)
     host.advance(1)
     assert host.pod_of("r1") == "py-1"
-    assert host.texts("r1") == ["waiting for an earlier assignment to be withdrawn"]
+    assert host.texts("r1") == [WITHDRAWAL]
     host.advance(30)
     assert host.pod_of("r1") == "py-1"
 
@@ -263,3 +300,18 @@ def test_a_text_that_changed_back_while_another_was_under_way_is_corrected(host:
     host.release("r")
     host.settle()
     assert host.status("r")["message"] == first
+
+
+def test_a_read_that_failed_is_repeated_some_time_after_its_answer(host: Host) -> None:
+    host.pod("py-0")
+    host.run("r")
+    host.disturb("r", lose_answer)
+    sent: list[Read] = []
+    host.read_faults.append(lambda host, read: sent.append(read))
+    host.settle()
+    host.pass_time(3, tick=False)
+    host.engine.read(sent[0], InDoubt(), host.now)
+    host.advance(0.999)
+    assert host.reads("r") == 1
+    host.advance(0.001)
+    assert host.reads("r") == 2

@@ -138,3 +138,18 @@ def test_without_a_delay_texts_are_said_at_once(host: Host) -> None:
 
 def test_a_scheduler_holds_texts_back_for_a_second() -> None:
     assert Settings.of(Configuration()).text_delay == SECOND
+
+
+def test_a_text_whose_time_has_come_gives_its_turn_to_a_newer_one(patient: Host) -> None:
+    """Its place among the writes is kept, what it says is not: the newer text waits for no second more."""
+    patient.end("x")
+    patient.workspace("ws", phase="Pending", bound_pod=None)
+    patient.run("r", workspace="ws")
+    patient.observe()
+    patient.work()
+    patient.pass_time(1)
+    patient.workspace("ws", phase="Lost", bound_pod=None)
+    patient.observe()
+    patient.work()
+    patient.settle()
+    assert patient.texts("r") == ["waiting for its persistent workspace, which is lost, to be bound again"]

@@ -101,6 +101,49 @@ def test_a_call_that_never_came_back_to_a_host_that_leads_no_more(scene: Scene) 
     assert scene.placed == ["c1-0"]
 
 
+def test_an_offer_to_one_class_with_nothing_behind_it_blames_the_run_of_that_offer() -> None:
+    """There is no other whose call it could have been: the Run backs off at once."""
+    scene = Scene(["c2-0"])
+    scene.moody.fails_for = 2
+    scene.annotate({"note": "of no use to anybody"})
+    work = scene.offered()
+    assert ([offer.run.name for offer in work.retries], work.next_plan) == (["c2-0"], None)
+    assert not scene.finish(work)
+    assert scene.with_outcome(Outcome.BACKOFF) == ["c2-0"]
+    assert scene.settle() == 0
+    assert scene.errors == {("Moody", "filter"): 1}
+
+
+def test_an_offer_to_one_class_with_a_run_behind_it_blames_neither() -> None:
+    """It may have been the call of either, so each is tried by itself, and who hangs again is named."""
+    scene = Scene(["c2-0"])
+    scene.moody.fails_for = 2
+    scene.host.run("late")
+    scene.annotate({"note": "of no use to anybody"})
+    work = scene.offered()
+    assert len(work.retries) == 1
+    assert work.next_plan is not None
+    assert not scene.finish(work)
+    assert scene.with_outcome(Outcome.BACKOFF) == []
+    assert scene.settle() == 1
+    assert scene.with_outcome(Outcome.BACKOFF) == ["c2-0"]
+    assert scene.placed == ["late"]
+    assert scene.errors == {("Moody", "filter"): 2}
+
+
+def test_offers_to_two_classes_blame_neither() -> None:
+    scene = Scene(["c2-0", "c1-0"])
+    scene.moody.fails_for = 2
+    scene.gpus(1)
+    work = scene.offered()
+    assert (len(work.retries), work.next_plan) == (2, None)
+    assert not scene.finish(work)
+    assert scene.with_outcome(Outcome.BACKOFF) == []
+    assert scene.settle() == 1
+    assert scene.with_outcome(Outcome.BACKOFF) == ["c2-0"]
+    assert scene.placed == ["c1-0"]
+
+
 def interrupt() -> None:
     raise InterruptedCallError
 

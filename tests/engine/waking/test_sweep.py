@@ -9,6 +9,7 @@ from scenes.looking import BASE_TEXT
 from scenes.waiting import full
 
 from kruntimes_core.engine import events
+from kruntimes_core.engine.work import PlanWork
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.testing import make_run
 from kruntimes_core.testing.harness import RUNS, Host, arrive_late
@@ -54,6 +55,8 @@ def test_a_sweep_that_rescues_one_run_goes_on_with_its_class(
         host.settle()
     host.advance(31)
     assert [host.pod_of(f"r{number}") for number in range(3)] == ["py-0"] * 3
+    assert host.engine.counters.rescues == 1
+    assert host.wakeups == {}  # the others of the class are tried because the first one was placed
 
 
 def test_the_sweep_gets_its_turn_while_the_queue_is_never_empty(
@@ -109,3 +112,22 @@ def test_many_runs_few_slots_and_a_slow_server(host: Host) -> None:
                 host.later(1, partial(host.end, name))
     assert ended == set(names)
     assert set(host.server.invariants.binds.values()) == {1}
+
+
+def test_of_sixteen_pieces_of_work_one_belongs_to_the_sweep(host: Host) -> None:
+    waiting = [f"w{number}" for number in range(3)]
+    for number, name in enumerate(waiting):
+        host.run(name, requests={f"gpu{number}": "1"})
+    host.settle()
+    host.pass_time(30)
+    swept = []
+    for number in range(64):
+        arrived = RunObservation(run=make_run(f"n{number}", runtime="js"), version="1")
+        host.tell(events.RunObserved(arrived))
+        work = host.take()
+        assert isinstance(work, PlanWork)
+        if work.run.name in waiting:
+            swept.append((number, work.run.name))
+        host.finish(work)
+    first = swept[0][0]
+    assert swept == [(first, "w0"), (first + 16, "w1"), (first + 32, "w2")]

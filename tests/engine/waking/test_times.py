@@ -7,6 +7,7 @@ from datetime import timedelta
 from scenes.waiting import full
 
 from kruntimes_core import Reject, RuntimePod, Snapshot
+from kruntimes_core.engine.clock import ticks
 from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NAMESPACE, NOW
@@ -54,3 +55,42 @@ def test_again_at_is_not_forgotten_while_the_only_run_of_its_class_is_in_work() 
     host.silence("py-0")
     host.advance(8)
     assert host.pod_of("r") == "py-0"
+
+
+def test_a_host_is_not_woken_for_a_run_that_is_gone(host: Host) -> None:
+    stopped = condition_object("Running", False, since=NOW)
+    policy = {"retryPolicy": {"maxAttempts": 9, "backoff": "10s"}}
+    host.run("r1", spec=policy, status={"attempt": 2, "conditions": [stopped]})
+    host.run("r2", spec=policy, status={"attempt": 3, "conditions": [stopped]})
+    host.settle()
+    assert host.engine.wake_at == ticks(10)
+    host.delete("r1")
+    host.observe()
+    assert host.engine.wake_at == ticks(20)
+    host.delete("r2")
+    host.observe()
+    assert host.engine.wake_at == ticks(30)  # the sweep
+
+
+def test_a_time_that_is_past_wakes_nobody() -> None:
+    """The filter names no time, so its answer holds; to try again and again would change nothing."""
+    opens = NOW + timedelta(seconds=8)
+    asleep = fake_plugin(filter=lambda pod: Reject("Naps", again_at=opens), reasons=["Naps"])
+    host = Host(profiles_of(asleep))
+    host.pod("py-0")
+    host.run("r")
+    host.advance(29)
+    assert host.wakeups == {WakeupSource.TIMER: 1}
+    assert host.cycles == 2
+    host.advance(60)
+    assert host.cycles == 2 + 2  # the sweeps
+
+
+def test_a_time_in_the_past_from_the_first_wakes_nobody() -> None:
+    past = NOW - timedelta(seconds=8)
+    asleep = fake_plugin(filter=lambda pod, snapshot: Reject("Naps", again_at=past), reasons=["Naps"])
+    host = Host(profiles_of(asleep))
+    host.pod("py-0")
+    host.run("r")
+    host.advance(29)
+    assert (host.wakeups, host.cycles) == ({}, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from kruntimes_core import Reject, RuntimePod
@@ -66,11 +66,12 @@ class Scene:
     The classes stand in that order, so those that want least are offered the Pod last.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, names: Sequence[str] = ALL) -> None:
+        """names: of the Runs that wait; the digit after the `c` says how many GPUs a Run wants."""
         self.moody = Moody()
         self.host = Host(self.profiles())
         self.host.pod("py-0", runs=50, capacity={"gpu": "0"})
-        for name in ALL:
+        for name in names:
             self.host.run(name, requests={"gpu": name[1]})
         self.host.settle()
         self._runners = Runners()

@@ -37,6 +37,8 @@ def test_what_is_shown_is_short_and_one_line_and_can_be_sent(value: object) -> N
 
 
 def test_a_long_text_is_cut_visibly() -> None:
+    assert quoted("x" * 118) == "'" + "x" * 118 + "'"
+    assert quoted("x" * 119) == "'" + "x" * 115 + "...'"
     assert quoted("x" * 1_000) == "'" + "x" * 115 + "...'"
     assert quoted("\n" * 100).endswith("...'")
 

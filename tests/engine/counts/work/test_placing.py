@@ -45,7 +45,7 @@ def test_a_run_that_was_placed_is_confirmed_without_a_question(crowd: Crowd) -> 
     assert crowd.host.send()
     done = crowd.count()
     assert done.nothing
-    assert crowd.placed("r") is not None
+    assert crowd.placed("r") == "py-0000"
 
 
 def test_a_run_ends_and_nobody_waits(crowd: Crowd) -> None:
