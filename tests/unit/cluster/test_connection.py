@@ -456,8 +456,10 @@ class Answers:
 
     def __init__(self, *answers: Response | Exception) -> None:
         self.answers = list(answers)
+        self.asked = 0
 
     async def request(self, call: Call) -> Response:
+        self.asked += 1
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
             raise answer
@@ -465,12 +467,15 @@ class Answers:
 
 
 def tried(*answers: Response | Exception) -> None:
+    tried_with(Answers(*answers))
+
+
+def tried_with(transport: Answers) -> None:
     from virtual.time import VirtualClock, run_virtual
 
     async def main() -> None:
         connection: Any = Connection(server="https://api", credentials=Any, origin="context one")  # type: ignore[arg-type]
-        transport: Any = Answers(*answers)
-        await try_connection(transport, connection, VirtualClock())
+        await try_connection(transport, connection, VirtualClock())  # type: ignore[arg-type]
 
     run_virtual(main())
 
@@ -478,6 +483,16 @@ def tried(*answers: Response | Exception) -> None:
 def test_a_server_that_is_starting_is_waited_for() -> None:
     tried(NotSentError("refused"), NotSentError("refused"), Response(200, VERSION))
     tried(Response(503, b"starting"))
+
+
+@pytest.mark.parametrize(("lasting", "asked"), [(False, 11), (True, 1)])
+def test_it_is_asked_each_half_second_for_five_seconds_unless_waiting_cannot_help(
+    lasting: bool, asked: int
+) -> None:
+    transport = Answers(NotSentError("refused", lasting=lasting))
+    with pytest.raises(InputError, match="cannot reach"):
+        tried_with(transport)
+    assert transport.asked == asked
 
 
 def test_a_server_that_does_not_tell_its_version_is_followed_all_the_same() -> None:
@@ -497,6 +512,7 @@ def test_a_server_that_does_not_tell_its_version_is_followed_all_the_same() -> N
         (Response(400, b"Client sent HTTP to HTTPS"), r".400: Client sent HTTP to HTTPS.: name the right"),
         (Response(302), r"does not answer as one does .302.: name the right server"),
         (Response(200, b"<html>"), r"does not answer as one does .200: <html>."),
+        (Response(201, VERSION), r"does not answer as one does .201: "),
         (Response(200, b"[]"), r"does not answer as one does .200: \[\]."),
     ],
 )

@@ -81,7 +81,7 @@ def test_many_runs_on_few_slots_of_a_slow_server(profiles: Profiles, seed: int) 
                 break
         pods.cancel()
         assert ended(site) == 40
-        assert all(number == 1 for number in site.server.invariants.binds.values())
+        assert [*site.server.invariants.binds.values()] == [1] * 40
 
     play(profiles, scene, in_flight=8)
 

@@ -59,9 +59,12 @@ def test_of_a_crowd_no_more_are_looked_at_than_are_told_of() -> None:
     lanes = Lanes(lasting, look)
     for number in range(CROWD):
         lasting.begins(("team-a", str(number)), str(number), Kind.WAITING, number)
-    assert lanes.next(Now(NOW, 59 * SECOND)) is None
+    assert lanes.next(Now(NOW, 60 * SECOND - 1)) is None
     assert looked == {}
-    for _ in range(7):
+    for _ in range(3):
+        lanes.next(Now(NOW, 60 * SECOND))
+    assert looked == {"0": 1}
+    for _ in range(6):
         lanes.next(Now(NOW, 61 * SECOND))
     assert looked == {str(number): 1 for number in range(7)}
 
@@ -126,6 +129,13 @@ def test_events_that_were_written_longest_ago_are_forgotten_first() -> None:
     known.of(said[2], 2, 7)
     assert known.of(said[0], 2, 7) is events[0]
     assert len(known) == 2
+
+
+def test_so_many_events_are_remembered_and_no_more() -> None:
+    known = KnownEvents()
+    for number in range(20_001):
+        known.of(Announcement(Reason.INVALID_RUN, reference_to_run("a", str(number), ""), ""), 0, 7)
+    assert len(known) == 20_000
 
 
 @given(
