@@ -18,7 +18,7 @@ import pytest
 
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.connection.incluster import connect_in_cluster, in_cluster
+from kruntimes_core.cluster.connection.incluster import SERVICE_ACCOUNT, connect_in_cluster, in_cluster
 from kruntimes_core.cluster.connection.kubeconfig import connect_by_kubeconfig
 from kruntimes_core.cluster.connection.opening import connect, try_connection
 from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Response
@@ -148,6 +148,10 @@ def by_kubeconfig(
     path: str | None, context: str | None = None, environment: Mapping[str, str] | None = None
 ) -> Connection:
     return asyncio.run(connect_by_kubeconfig(path, context, environment or {}, SystemClock()))
+
+
+def test_a_server_may_have_any_port_but_none(tmp_path: Path) -> None:
+    assert by_kubeconfig(kubeconfig(tmp_path, cluster={"server": "http://a:1"})).server == "http://a:1"
 
 
 def test_the_current_context_is_used_unless_another_is_named(tmp_path: Path) -> None:
@@ -309,6 +313,7 @@ def test_a_token_that_expires_soon_is_fetched_anew_and_no_request_waits_for_it(
         ),
         (lambda folder: kubeconfig(folder, cluster={"server": "ftp://api"}), None, "write https://HOST:PORT"),
         (lambda folder: kubeconfig(folder, cluster={"server": "http://a:99999"}), None, "write https://HOST"),
+        (lambda folder: kubeconfig(folder, cluster={"server": "http://a:0"}), None, "write https://HOST"),
         (
             lambda folder: kubeconfig(folder, cluster={"certificate-authority-data": "%"}),
             None,
@@ -444,6 +449,16 @@ def test_line_breaks_in_encoded_data_are_no_mistake(tmp_path: Path, authority: s
 def test_a_named_kubeconfig_counts_before_the_pod(tmp_path: Path) -> None:
     made = asyncio.run(connect(kubeconfig(tmp_path), None, IN_POD, SystemClock()))
     assert made.server == "https://api.example:6443"
+
+
+@pytest.mark.skipif(SERVICE_ACCOUNT.exists(), reason="this is a Pod")
+def test_a_pod_without_a_named_kubeconfig_uses_its_own_account(tmp_path: Path) -> None:
+    """Even where there is a kubeconfig; here it is told that its token is not mounted."""
+    environment = {**IN_POD, "KUBECONFIG": kubeconfig(tmp_path)}
+    with pytest.raises(InputError, match="in-cluster: no token in"):
+        asyncio.run(connect(None, None, environment, SystemClock()))
+    by_context = asyncio.run(connect(None, "two", environment, SystemClock()))
+    assert (by_context.server, by_context.namespace) == ("https://api.example:6443", "team-b")
 
 
 # Trying it
