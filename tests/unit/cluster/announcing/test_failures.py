@@ -149,6 +149,30 @@ def test_while_nothing_gets_through_it_is_tried_ever_more_seldom(announced: Play
     announced(scene, after=2.0)
 
 
+@pytest.mark.parametrize(("seconds", "lines"), [(59.9, 1), (60.0, 2)])
+def test_what_comes_and_goes_is_logged_once_a_minute(announced: Play, seconds: float, lines: int) -> None:
+    async def scene(site: Site, way: EventWay) -> None:
+        def sends(*faults: Fault) -> None:
+            way.faults[:] = faults
+            sent.append(f"r{len(sent)}")
+            announcer_of(site).hears.oversold(make_pod("py-0"), make_run(sent[-1]))
+
+        sent: list[str] = []
+        site.start()
+        await site.passes(1)
+        sends(answering(403, FORBIDDEN))
+        await site.passes(10)
+        sends()
+        await site.passes(seconds - 10)
+        assert len(way.events) == 1
+        sends(answering(403, FORBIDDEN))
+        await site.passes(0.1)
+        assert len(way.calls) == 3
+        assert site.log.count("cannot create events.events.k8s.io") == lines
+
+    announced(scene)
+
+
 def test_the_server_may_ask_for_a_pause(announced: Play) -> None:
     async def scene(site: Site, way: EventWay) -> None:
         way.faults.append(answering(429, retry_after="7"))
