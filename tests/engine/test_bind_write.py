@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from scenes.looking import BASE_TEXT
 
-from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.engine.counters import ConflictStage
+from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import (

@@ -310,7 +310,7 @@ def test_a_read_that_failed_is_repeated_some_time_after_its_answer(host: Host) -
     host.read_faults.append(lambda host, read: sent.append(read))
     host.settle()
     host.pass_time(3, tick=False)
-    host.engine.read(sent[0], InDoubt(), host.now)
+    host.engine.read(sent[0], OutcomeUnknown(), host.now)
     host.advance(0.999)
     assert host.reads("r") == 1
     host.advance(0.001)

@@ -72,7 +72,7 @@ def test_another_kind_of_proxy_is_refused_without_its_password() -> None:
 
 
 @pytest.mark.parametrize(
-    "proxy", ["http://", "::bad", "http://[half", "http://proxy:99999", "http://me:secret@"]
+    "proxy", ["http://", "::bad", "http://[half", "http://proxy:99999", "http://proxy:0", "http://me:secret@"]
 )
 def test_what_is_no_address_is_one_line_without_its_password(proxy: str) -> None:
     with pytest.raises(InputError, match="no address: write http://HOST:PORT") as refused:

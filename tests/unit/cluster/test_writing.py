@@ -94,7 +94,7 @@ def test_a_bind_whose_answer_is_lost_oversells_nothing(profiles: Profiles, lost:
         assert site.pod_of("r2") is None
         binds = [call for _, what, call in site.api.calls if what.verb == "patch" and what.name == "r1"]
         assert len(binds) == 1
-        assert site.api.count("get", "runs") >= 1
+        assert site.api.count("get", "runs") == 1
 
     play(profiles, scene)
 
@@ -174,13 +174,13 @@ def test_a_refused_bind_hands_its_room_on(profiles: Profiles) -> None:
 
 def test_no_more_requests_are_in_flight_than_allowed(profiles: Profiles) -> None:
     async def scene(site: Site) -> None:
-        waiting = 0
+        waiting = most = 0
 
         async def slow(call: Call) -> Response | None:
-            nonlocal waiting
+            nonlocal waiting, most
             if target(call).verb == "patch":
                 waiting += 1
-                assert waiting <= 3
+                most = max(most, waiting)
                 await asyncio.sleep(0.2)
                 waiting -= 1
             return None
@@ -192,6 +192,7 @@ def test_no_more_requests_are_in_flight_than_allowed(profiles: Profiles) -> None
         site.start()
         await site.passes(3)
         assert sum(site.pod_of(f"r{number}") is not None for number in range(20)) == 20
+        assert most == 3
 
     play(profiles, scene, in_flight=3)
 
@@ -206,7 +207,7 @@ def test_every_write_is_small_and_limited_here_and_there(profiles: Profiles) -> 
         assert call.path == "/apis/kruntimes.io/v1alpha1/namespaces/team-a/runs/r1/status"
         assert what.name == "r1"
         assert dict(call.query) == {"fieldManager": "kruntimes-scheduler", "timeout": "4s"}
-        assert call.timeout_seconds <= 4
+        assert call.timeout_seconds == 4
         assert call.headers["content-type"] == "application/merge-patch+json"
         assert len(call.body or b"") < 1_000
         assert json.loads(call.body or b"")["metadata"]["resourceVersion"]

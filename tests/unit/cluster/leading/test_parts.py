@@ -183,6 +183,7 @@ def test_an_identity_is_never_given_twice() -> None:
         ("a", "b", "c", "d", "a"),
         (None, "b", "c", "d", "b"),
         (None, "", "c\n", "d", "c"),
+        (None, "", "\n", "d", "d"),
         (None, None, None, "d", "d"),
     ],
 )

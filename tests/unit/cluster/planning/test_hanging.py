@@ -92,7 +92,25 @@ def test_nothing_that_a_plugin_raises_ends_the_planner(rude: BaseException) -> N
         assert (result.error.plugin, result.error.hook) == ("Rude", "filter")
         assert isinstance(await executed(planner, work_of(fake_plugin(filter=passing))), Chosen)
 
-    planning(scene)
+    assert "defect of the host" not in planning(scene)
+
+
+def test_a_defect_of_the_host_ends_one_plan_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    work = work_of(fake_plugin(filter=passing))
+
+    def broken(self: object, runners: object) -> None:
+        raise LookupError("boom")
+
+    async def scene(planner: WorkerPlanner) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(type(work), "execute", broken)
+            result = await executed(planner, work)
+        assert isinstance(result, Broken)
+        assert "boom" in result.error.problem
+        assert planner.stuck == {}
+        assert isinstance(await executed(planner, work), Chosen)
+
+    assert planning(scene).count("a plan ended with a defect of the host") == 1
 
 
 def test_a_plugin_that_exits_its_thread_is_named() -> None:
