@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles
-from kruntimes_core.framework.loading import Catalog
+from kruntimes_core.framework.plugin_registry import Catalog
 from kruntimes_core.framework.profile import ActivePlugin, Hook, Profile
 from kruntimes_core.framework.wrapping import wrapped
 

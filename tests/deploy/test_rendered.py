@@ -12,7 +12,7 @@ from kruntimes_core.cli.scheduler.command import scheduler
 from kruntimes_core.cli.scheduler.electing import durations_of
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 from kruntimes_core.framework.configuration import build_profiles, load_configuration
-from kruntimes_core.framework.loading import Catalog
+from kruntimes_core.framework.plugin_registry import Catalog
 
 KUBERNETES = "1.37"
 OLDEST = "1.30"

@@ -11,9 +11,9 @@ import pytest
 import kruntimes_core
 from kruntimes_core.framework.configuration.selection import SUPPLIED
 from kruntimes_core.framework.hookspecs import SchedulerHooks
-from kruntimes_core.framework.loading import HOST_API, Catalog
-from kruntimes_core.framework.loading import declarations as declared
-from kruntimes_core.framework.loading.signatures import argument_names, hook_names
+from kruntimes_core.framework.plugin_registry import HOST_API, Catalog
+from kruntimes_core.framework.plugin_registry import declarations as declared
+from kruntimes_core.framework.plugin_registry.signatures import argument_names, hook_names
 from tests.docs.pages import first_column, page, rows
 
 HOOKS = page("docs/reference/hooks.md")

@@ -9,7 +9,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import kruntimes_core
-from kruntimes_core.framework.loading import Catalog
+from kruntimes_core.framework.plugin_registry import Catalog
 
 SUPPLIED = {
     "RuntimePodAvailability": "kruntimes-runtime-pod-availability",

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles
-from kruntimes_core.framework.loading import Catalog
+from kruntimes_core.framework.plugin_registry import Catalog
 from kruntimes_core.lab.planner import Planner
 from kruntimes_core.lab.world import World
 from kruntimes_core.model.decode.decoder import Decoder

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
-from kruntimes_core.framework.loading import Catalog
+from kruntimes_core.framework.plugin_registry import Catalog
 from kruntimes_core.testing import pod_object, run_object
 from tests.scenarios.conftest import Configure, Write
 from tests.scenarios.planning import Object, document_of

@@ -16,7 +16,7 @@ from kruntimes_core.framework.configuration import (
     load_configuration,
 )
 from kruntimes_core.framework.configuration.schema import configuration_schema
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry.catalog import Catalog
 from kruntimes_core.model.decode.input_files import SETTINGS_BYTES, read_stream
 from kruntimes_core.model.words import counted
 

@@ -20,7 +20,7 @@ from kruntimes_core.framework.configuration.effective import (
     document,
     settings,
 )
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry.catalog import Catalog
 
 _SETTINGS = tuple(map(Column, ("FIELD", "VALUE", "FROM")))
 _PLUGINS = tuple(

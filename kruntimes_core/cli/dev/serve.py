@@ -28,7 +28,7 @@ from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observing.log import Level, Log
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles, build_profiles, configuration_from
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry.catalog import Catalog
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.lab.dev.cluster import DevCluster, dev_cluster
 from kruntimes_core.lab.dev.kubeconfig import default_path, kubeconfig

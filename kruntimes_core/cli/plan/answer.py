@@ -20,7 +20,7 @@ from kruntimes_core.cli.plan import notes
 from kruntimes_core.cli.plan.forms import show
 from kruntimes_core.cli.plan.options import PlanOptions
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry.catalog import Catalog
 from kruntimes_core.lab.manifests.reader import Reader, Reading
 from kruntimes_core.lab.manifests.sources import read_sources
 from kruntimes_core.lab.planner import Planner

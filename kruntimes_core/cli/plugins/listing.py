@@ -17,10 +17,10 @@ from kruntimes_core.framework.configuration import (
     PluginState,
     build_profiles,
     configuration_from,
-    describe,
+    describe_plugins,
 )
 from kruntimes_core.framework.configuration.selection import SUPPLIED, to_install
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry.catalog import Catalog
 from kruntimes_core.model.errors import InputError
 
 API_VERSION = "kruntimes.io/plugins/v1"
@@ -43,10 +43,10 @@ def list_installed(config: str | None, form: str) -> Exit:
     try:
         configuration = configuration_from(config)
     except InputError as error:
-        _show(describe(None, catalog), form)
+        _show(describe_plugins(None, catalog), form)
         _say(f"error: {error}")
         return Exit.BAD_INPUT
-    _show(describe(configuration, catalog), form)
+    _show(describe_plugins(configuration, catalog), form)
     return Exit.DONE if _would_start(configuration, catalog) else Exit.ANSWER_IS_NO
 
 

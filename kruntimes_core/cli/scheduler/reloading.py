@@ -13,7 +13,7 @@ from typing import Protocol
 
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, configuration_from
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry.catalog import Catalog
 from kruntimes_core.model.errors import InputError
 
 _AT_ONCE = frozenset({"plugins", "profiles", "allow_no_capacity_filter"})

@@ -27,7 +27,7 @@ from kruntimes_core.cluster.observing.addresses import Address, parse_address
 from kruntimes_core.cluster.observing.endpoints import Endpoints
 from kruntimes_core.cluster.observing.log import Format, Log
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry.catalog import Catalog
 
 
 def serve(options: SchedulerOptions) -> Exit:

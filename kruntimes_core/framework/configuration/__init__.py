@@ -4,16 +4,16 @@ from kruntimes_core.framework.configuration.failures import ConfigurationError
 from kruntimes_core.framework.configuration.files import configuration_from, load_configuration
 from kruntimes_core.framework.configuration.models import Configuration
 from kruntimes_core.framework.configuration.profiles import Profiles, build_profiles
-from kruntimes_core.framework.configuration.states import PluginState, State, describe
+from kruntimes_core.framework.configuration.states import ActivationState, PluginState, describe_plugins
 
 __all__ = [
+    "ActivationState",
     "Configuration",
     "ConfigurationError",
     "PluginState",
     "Profiles",
-    "State",
     "build_profiles",
     "configuration_from",
-    "describe",
+    "describe_plugins",
     "load_configuration",
 ]

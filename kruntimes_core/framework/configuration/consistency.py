@@ -12,7 +12,7 @@ DEFAULT_PROFILE = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class ProfilePlan:
+class ConfiguredProfile:
     """One profile as configured: its name, its Runtimes (None: all others), its plugins, and where."""
 
     name: str
@@ -21,17 +21,17 @@ class ProfilePlan:
     path: Path
 
 
-def plans(configuration: Configuration) -> Iterator[ProfilePlan]:
+def configured_profiles(configuration: Configuration) -> Iterator[ConfiguredProfile]:
     """The default profile, and then the others as they stand in the file."""
-    yield ProfilePlan(DEFAULT_PROFILE, None, configuration.plugins, ("plugins",))
+    yield ConfiguredProfile(DEFAULT_PROFILE, None, configuration.plugins, ("plugins",))
     for index, section in enumerate(configuration.profiles):
         path = ("profiles", index, "plugins")
-        yield ProfilePlan(section.name, frozenset(section.runtimes), section.plugins, path)
+        yield ConfiguredProfile(section.name, frozenset(section.runtimes), section.plugins, path)
 
 
 def check_consistency(configuration: Configuration) -> None:
     """Raises `ConfigurationError` for the first contradiction."""
-    for plan in plans(configuration):
+    for plan in configured_profiles(configuration):
         _check_plugins(configuration, plan)
     _check_profiles(configuration)
     backoff = configuration.backoff
@@ -40,7 +40,7 @@ def check_consistency(configuration: Configuration) -> None:
         raise configuration.origin.error(("backoff", "initialSeconds"), problem)
 
 
-def _check_plugins(configuration: Configuration, plan: ProfilePlan) -> None:
+def _check_plugins(configuration: Configuration, plan: ConfiguredProfile) -> None:
     first: dict[str, Path] = {}
     for index, entry in enumerate(plan.plugins.enabled):
         path = (*plan.path, "enabled", index)

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kruntimes_core.framework.configuration.consistency import ProfilePlan, plans
+from kruntimes_core.framework.configuration.consistency import ConfiguredProfile, configured_profiles
 from kruntimes_core.framework.configuration.failures import Origin, Path, dotted
 from kruntimes_core.framework.configuration.models import EVERY, Configuration
-from kruntimes_core.framework.configuration.selection import Choice, choices, is_meant
+from kruntimes_core.framework.configuration.selection import ConfiguredPlugin, configured_plugins, is_active
 from kruntimes_core.framework.configuration.shapes import Section
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry.catalog import Catalog
 
 DEFAULT = "default"
 """Where a value comes from that no file gives."""
@@ -58,9 +58,9 @@ def active_entries(configuration: Configuration, catalog: Catalog) -> Iterator[A
 
     Raises `LoadError` for one that is meant and cannot be loaded.
     """
-    for plan in plans(configuration):
-        for choice in choices(plan, catalog):
-            if is_meant(choice, catalog):
+    for plan in configured_profiles(configuration):
+        for choice in configured_plugins(plan, catalog):
+            if is_active(choice, catalog):
                 yield _entry(plan, choice, catalog, configuration.origin)
 
 
@@ -69,7 +69,7 @@ def document(configuration: Configuration, catalog: Catalog) -> dict[str, Any]:
     entries = list(active_entries(configuration, catalog))
     whole = _plain(configuration.model_dump(mode="json", by_alias=True))
     sections = {section["name"]: section for section in whole["profiles"]}
-    for plan in plans(configuration):
+    for plan in configured_profiles(configuration):
         enabled = [_written(entry) for entry in entries if entry.profile == plan.name]
         sections.get(plan.name, whole)["plugins"] = {"disabled": [EVERY], "enabled": enabled}
     return dict(whole)
@@ -88,7 +88,9 @@ def _settings(section: Section, path: Path, origin: Origin) -> Iterator[Setting]
         yield Setting(dotted(below), _plain(value), origin.place(below) if given else DEFAULT)
 
 
-def _entry(plan: ProfilePlan, choice: Choice, catalog: Catalog, origin: Origin) -> ActiveEntry:
+def _entry(
+    plan: ConfiguredProfile, choice: ConfiguredPlugin, catalog: Catalog, origin: Origin
+) -> ActiveEntry:
     installed = catalog.load(choice.name)
     return ActiveEntry(
         profile=plan.name,

@@ -8,23 +8,27 @@ from dataclasses import dataclass, field
 import pluggy
 from pydantic import ValidationError
 
-from kruntimes_core.framework.configuration.consistency import ProfilePlan, check_consistency, plans
+from kruntimes_core.framework.configuration.consistency import (
+    ConfiguredProfile,
+    check_consistency,
+    configured_profiles,
+)
 from kruntimes_core.framework.configuration.failures import ConfigurationError, Origin, dotted
 from kruntimes_core.framework.configuration.files import worded
 from kruntimes_core.framework.configuration.models import Configuration
 from kruntimes_core.framework.configuration.selection import (
-    Choice,
+    ConfiguredPlugin,
+    advice_to_disable,
     check_names,
-    choices,
-    is_meant,
+    configured_plugins,
+    is_active,
     to_install,
-    without,
 )
-from kruntimes_core.framework.loading.building import build_plugin
-from kruntimes_core.framework.loading.catalog import Catalog, Installed
-from kruntimes_core.framework.loading.declarations import CAPACITY
-from kruntimes_core.framework.loading.failures import LoadError
-from kruntimes_core.framework.loading.manager import create_manager
+from kruntimes_core.framework.plugin_registry.building import build_plugin
+from kruntimes_core.framework.plugin_registry.catalog import Catalog, LoadedPlugin
+from kruntimes_core.framework.plugin_registry.declarations import CAPACITY
+from kruntimes_core.framework.plugin_registry.failures import LoadError
+from kruntimes_core.framework.plugin_registry.manager import create_manager
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 
 # What pydantic says of an argument that is not there, or should not be, as the rest of a sentence.
@@ -61,7 +65,7 @@ def build_profiles(configuration: Configuration, catalog: Catalog) -> Profiles:
     for a plugin that is meant and broken; nothing is skipped in silence.
     """
     check_consistency(configuration)
-    planned = list(plans(configuration))
+    planned = list(configured_profiles(configuration))
     for plan in planned:
         check_names(plan, catalog, configuration.origin)
     profiles = Profiles(tuple(_build_profile(plan, catalog, configuration.origin) for plan in planned))
@@ -72,20 +76,24 @@ def build_profiles(configuration: Configuration, catalog: Catalog) -> Profiles:
     return profiles
 
 
-def _build_profile(plan: ProfilePlan, catalog: Catalog, origin: Origin) -> Profile:
+def _build_profile(plan: ConfiguredProfile, catalog: Catalog, origin: Origin) -> Profile:
     manager = create_manager()
     plugins = []
-    for choice in choices(plan, catalog):
+    for choice in configured_plugins(plan, catalog):
         try:
-            if is_meant(choice, catalog):
+            if is_active(choice, catalog):
                 plugins.append(_build(manager, catalog.load(choice.name), choice, plan, origin))
         except LoadError as error:
-            raise error.advising(without(choice, plan)) from error
+            raise error.advising(advice_to_disable(choice, plan)) from error
     return Profile(name=plan.name, plugins=tuple(plugins), runtimes=plan.runtimes)
 
 
 def _build(
-    manager: pluggy.PluginManager, installed: Installed, choice: Choice, plan: ProfilePlan, origin: Origin
+    manager: pluggy.PluginManager,
+    installed: LoadedPlugin,
+    choice: ConfiguredPlugin,
+    plan: ConfiguredProfile,
+    origin: Origin,
 ) -> ActivePlugin:
     if choice.arguments and choice.path and installed.declaration.arguments is None:
         raise origin.error((*choice.path, "arguments"), f"{choice.name} takes no arguments: remove them")
@@ -96,7 +104,7 @@ def _build(
 
 
 def _bad_arguments(
-    error: ValidationError, choice: Choice, plan: ProfilePlan, origin: Origin
+    error: ValidationError, choice: ConfiguredPlugin, plan: ConfiguredProfile, origin: Origin
 ) -> ConfigurationError:
     details = error.errors(include_url=False)[0]
     problem = _PROBLEMS.get(details["type"]) or worded(details["msg"], details["input"])
@@ -118,7 +126,7 @@ def _check_queue(profiles: Profiles, origin: Origin) -> None:
         )
 
 
-def _check_capacity(plan: ProfilePlan, profile: Profile, catalog: Catalog, origin: Origin) -> None:
+def _check_capacity(plan: ConfiguredProfile, profile: Profile, catalog: Catalog, origin: Origin) -> None:
     if any(CAPACITY in plugin.provides for plugin in profile.plugins):
         return
     supplied = "RuntimePodAvailability"

@@ -13,8 +13,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from kruntimes_core.framework.configuration.models import EVERY, Configuration
-from kruntimes_core.framework.loading.catalog import Catalog, Installed
-from kruntimes_core.framework.loading.failures import LoadError, Refusal, describe_exception
+from kruntimes_core.framework.plugin_registry.catalog import Catalog, LoadedPlugin
+from kruntimes_core.framework.plugin_registry.failures import (
+    InvalidPlugin,
+    LoadError,
+    describe_exception,
+)
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DEFINITIONS = "#/$defs/"
@@ -41,7 +45,7 @@ def configuration_schema(catalog: Catalog) -> ConfigurationSchema:
     for name in catalog.names:
         try:
             rules.append(_rule(name, _arguments(catalog.load(name), definitions)))
-        except (LoadError, Refusal) as error:
+        except (LoadError, InvalidPlugin) as error:
             problems.append(str(error))
     _name_plugins(definitions, rules, catalog.names)
     return ConfigurationSchema(document, tuple(problems))
@@ -68,8 +72,8 @@ def _accept_nulls(section: Schema) -> None:
             field["type"] = [field["type"], "null"]
 
 
-def _arguments(installed: Installed, definitions: Schema) -> Schema:
-    """The schema of a plugin's arguments, which is put among the definitions. Raises `Refusal`."""
+def _arguments(installed: LoadedPlugin, definitions: Schema) -> Schema:
+    """The schema of a plugin's arguments, which is put among the definitions. Raises `InvalidPlugin`."""
     model = installed.declaration.arguments
     if model is None:
         return {"type": ["object", "null"], "maxProperties": 0}
@@ -86,14 +90,16 @@ def _arguments(installed: Installed, definitions: Schema) -> Schema:
     return {"anyOf": [reference, {"type": "null"}]}
 
 
-def _schema_of(model: type[BaseModel], installed: Installed) -> Schema:
+def _schema_of(model: type[BaseModel], installed: LoadedPlugin) -> Schema:
     try:
         return model.model_json_schema(ref_template=f"{_DEFINITIONS}{installed.name}.{{model}}")
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         problem = f"the Arguments of {installed.name} ({installed.origin}) have no JSON Schema"
-        raise Refusal(f"{problem}, so that they are not checked: {describe_exception(error)}") from error
+        raise InvalidPlugin(
+            f"{problem}, so that they are not checked: {describe_exception(error)}"
+        ) from error
 
 
 def _rule(name: str, arguments: Mapping[str, Any]) -> Schema:

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kruntimes_core.framework.configuration.consistency import ProfilePlan
+from kruntimes_core.framework.configuration.consistency import ConfiguredProfile
 from kruntimes_core.framework.configuration.failures import Origin, Path, dotted
 from kruntimes_core.framework.configuration.models import EVERY
-from kruntimes_core.framework.loading.catalog import Catalog
-from kruntimes_core.framework.loading.failures import LoadError
-from kruntimes_core.framework.loading.words import meant
+from kruntimes_core.framework.plugin_registry.catalog import Catalog
+from kruntimes_core.framework.plugin_registry.failures import LoadError
+from kruntimes_core.model.words import did_you_mean
 
 SUPPLIED = (
     "RuntimePodAvailability",
@@ -28,7 +28,7 @@ SUPPLIED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ConfiguredPlugin:
     """A plugin that a profile may mean. path: its entry in `enabled`; None when no entry names it."""
 
     name: str
@@ -51,7 +51,7 @@ def to_install(*names: str) -> str:
     return f"install the distribution{'s' if len(owners) > 1 else ''} {', '.join(owners)}"
 
 
-def check_names(plan: ProfilePlan, catalog: Catalog, origin: Origin) -> None:
+def check_names(plan: ConfiguredProfile, catalog: Catalog, origin: Origin) -> None:
     """Raises `ConfigurationError` for a name in `enabled` or `disabled` that is not installed."""
     for index, name in enumerate(plan.plugins.disabled):
         if name != EVERY:
@@ -60,13 +60,15 @@ def check_names(plan: ProfilePlan, catalog: Catalog, origin: Origin) -> None:
         _check_name(entry.name, (*plan.path, "enabled", index), catalog, origin)
 
 
-def choices(plan: ProfilePlan, catalog: Catalog) -> tuple[Choice, ...]:
+def configured_plugins(plan: ConfiguredProfile, catalog: Catalog) -> tuple[ConfiguredPlugin, ...]:
     """The installed plugins that `plan` does not disable, in order; imports none of them.
 
-    Those that no entry names are meant only if they are on by default: see `is_meant`.
+    Those that no entry names are meant only if they are on by default: see `is_active`.
     """
     entries = {
-        entry.name: Choice(entry.name, entry.weight, entry.arguments, (*plan.path, "enabled", index))
+        entry.name: ConfiguredPlugin(
+            entry.name, entry.weight, entry.arguments, (*plan.path, "enabled", index)
+        )
         for index, entry in enumerate(plan.plugins.enabled)
         if catalog.claims(entry.name)
     }
@@ -75,10 +77,10 @@ def choices(plan: ProfilePlan, catalog: Catalog) -> tuple[Choice, ...]:
     if EVERY not in disabled:
         installed = catalog.names
         names = dict.fromkeys([*(name for name in SUPPLIED if name in installed), *entries, *installed])
-    return tuple(entries.get(name, Choice(name)) for name in names if name not in disabled)
+    return tuple(entries.get(name, ConfiguredPlugin(name)) for name in names if name not in disabled)
 
 
-def is_meant(choice: Choice, catalog: Catalog) -> bool:
+def is_active(choice: ConfiguredPlugin, catalog: Catalog) -> bool:
     """Whether the plugin is active: named, or on by default. Raises `LoadError` when that one is broken."""
     try:
         installed = catalog.load(choice.name)
@@ -89,7 +91,7 @@ def is_meant(choice: Choice, catalog: Catalog) -> bool:
     return choice.path is not None or installed.declaration.on_by_default
 
 
-def without(choice: Choice, plan: ProfilePlan) -> str:
+def advice_to_disable(choice: ConfiguredPlugin, plan: ConfiguredProfile) -> str:
     """What to do about a plugin that is broken and wanted."""
     place = dotted(plan.path)
     if choice.path is not None:
@@ -102,4 +104,4 @@ def _check_name(name: str, path: Path, catalog: Catalog, origin: Origin) -> None
         return
     if name in SUPPLIED:
         raise origin.error(path, f"plugin {name} is not installed: {to_install(name)}")
-    raise origin.error(path, f"no plugin {name!r} is installed{meant(name, catalog.names)}")
+    raise origin.error(path, f"no plugin {name!r} is installed{did_you_mean(name, catalog.names)}")

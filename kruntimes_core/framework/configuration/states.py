@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from kruntimes_core.framework.configuration.consistency import ProfilePlan, plans
+from kruntimes_core.framework.configuration.consistency import ConfiguredProfile, configured_profiles
 from kruntimes_core.framework.configuration.failures import dotted
 from kruntimes_core.framework.configuration.models import Configuration
-from kruntimes_core.framework.configuration.selection import Choice, choices, is_meant
-from kruntimes_core.framework.loading.catalog import Catalog
-from kruntimes_core.framework.loading.discovery import Candidate
-from kruntimes_core.framework.loading.signatures import hook_names
+from kruntimes_core.framework.configuration.selection import ConfiguredPlugin, configured_plugins, is_active
+from kruntimes_core.framework.plugin_registry.catalog import Catalog
+from kruntimes_core.framework.plugin_registry.discovery import DiscoveredPlugin
+from kruntimes_core.framework.plugin_registry.signatures import hook_names
 
 
-class State(StrEnum):
+class ActivationState(StrEnum):
     """What a plugin is to this host."""
 
     ACTIVE = "active"
@@ -43,14 +43,14 @@ class PluginState:
     name: str
     distribution: str
     version: str
-    state: State
+    state: ActivationState
     hooks: tuple[str, ...] = ()
     weight: int | None = None
     profile: str | None = None
     why: str = ""
 
 
-def describe(configuration: Configuration | None, catalog: Catalog) -> list[PluginState]:
+def describe_plugins(configuration: Configuration | None, catalog: Catalog) -> list[PluginState]:
     """The state of every installed plugin in each profile.
 
     configuration: None when it cannot be read; then there are no profiles. Out: profile by profile,
@@ -60,51 +60,57 @@ def describe(configuration: Configuration | None, catalog: Catalog) -> list[Plug
     if configuration is None:
         why = "the configuration cannot be read: correct it first"
         return [
-            _state(claim, None, State.UNKNOWN, why=why)
+            _state(claim, None, ActivationState.UNKNOWN, why=why)
             for name in catalog.names
             for claim in catalog.claims(name)
         ]
-    return [state for plan in plans(configuration) for state in _of_profile(plan, catalog)]
+    return [state for plan in configured_profiles(configuration) for state in _of_profile(plan, catalog)]
 
 
-def _of_profile(plan: ProfilePlan, catalog: Catalog) -> list[PluginState]:
-    meant = {choice.name: choice for choice in choices(plan, catalog)}
+def _of_profile(plan: ConfiguredProfile, catalog: Catalog) -> list[PluginState]:
+    meant = {choice.name: choice for choice in configured_plugins(plan, catalog)}
     others = [name for name in catalog.names if name not in meant]
     states = [state for name in (*meant, *others) for state in _states(name, meant.get(name), plan, catalog)]
-    active = [state for state in states if state.state is State.ACTIVE]
-    rest = [state for state in states if state.state is not State.ACTIVE]
+    active = [state for state in states if state.state is ActivationState.ACTIVE]
+    rest = [state for state in states if state.state is not ActivationState.ACTIVE]
     return active + sorted(rest, key=lambda state: state.name)
 
 
-def _states(name: str, choice: Choice | None, plan: ProfilePlan, catalog: Catalog) -> Iterator[PluginState]:
+def _states(
+    name: str, choice: ConfiguredPlugin | None, plan: ConfiguredProfile, catalog: Catalog
+) -> Iterator[PluginState]:
     for claim in catalog.claims(name):
         if choice is None and name in plan.plugins.disabled:
-            yield _state(claim, plan, State.DISABLED, why=f"named in {dotted(plan.path)}.disabled")
+            yield _state(claim, plan, ActivationState.DISABLED, why=f"named in {dotted(plan.path)}.disabled")
         elif (error := catalog.error(name)) is not None:
-            state = State.DUPLICATE if catalog.is_duplicate(name) else State.BROKEN
-            yield _state(claim, plan, state, why=error.cause if state is State.BROKEN else str(error))
+            state = ActivationState.DUPLICATE if catalog.is_duplicate(name) else ActivationState.BROKEN
+            yield _state(
+                claim, plan, state, why=error.cause if state is ActivationState.BROKEN else str(error)
+            )
         else:
             yield _loaded(claim, choice, plan, catalog)
 
 
-def _loaded(claim: Candidate, choice: Choice | None, plan: ProfilePlan, catalog: Catalog) -> PluginState:
+def _loaded(
+    claim: DiscoveredPlugin, choice: ConfiguredPlugin | None, plan: ConfiguredProfile, catalog: Catalog
+) -> PluginState:
     installed = catalog.load(claim.name)
     hooks = tuple(hook for hook in hook_names() if hook in installed.hooks)
     place = dotted(plan.path)
     if choice is None:
         why = f'{place}.disabled has "*", and {place}.enabled does not name it'
-        return _state(claim, plan, State.DISABLED, hooks=hooks, why=why)
-    if not is_meant(choice, catalog):
+        return _state(claim, plan, ActivationState.DISABLED, hooks=hooks, why=why)
+    if not is_active(choice, catalog):
         why = f"off by default: name it in {place}.enabled to use it"
-        return _state(claim, plan, State.OFF_BY_DEFAULT, hooks=hooks, why=why)
+        return _state(claim, plan, ActivationState.OFF_BY_DEFAULT, hooks=hooks, why=why)
     weight = choice.weight if "score" in hooks else None
-    return _state(claim, plan, State.ACTIVE, hooks=hooks, weight=weight)
+    return _state(claim, plan, ActivationState.ACTIVE, hooks=hooks, weight=weight)
 
 
 def _state(
-    claim: Candidate,
-    plan: ProfilePlan | None,
-    state: State,
+    claim: DiscoveredPlugin,
+    plan: ConfiguredProfile | None,
+    state: ActivationState,
     *,
     hooks: tuple[str, ...] = (),
     weight: int | None = None,

@@ -9,7 +9,7 @@ import yaml
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.cli.plugins import listing
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry.catalog import Catalog
 
 FILTER = """
 from kruntimes_core import hookimpl

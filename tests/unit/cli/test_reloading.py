@@ -17,7 +17,7 @@ from kruntimes_core.cli.scheduler.reloading import Reloading
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, load_configuration
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry.catalog import Catalog
 from realcluster.scheduler import STEADY
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kruntimes_core.framework.loading import Catalog
+from kruntimes_core.framework.plugin_registry import Catalog
 
 HEADER = """
 from __future__ import annotations

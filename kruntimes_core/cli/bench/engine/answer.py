@@ -14,7 +14,7 @@ from kruntimes_core.cli.output.screen import standard_output
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry.catalog import Catalog
 from kruntimes_core.lab.bench.engine.measuring import Bench
 from kruntimes_core.lab.bench.engine.report import report
 from kruntimes_core.lab.bench.engine.site import Means

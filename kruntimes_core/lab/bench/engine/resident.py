@@ -12,7 +12,7 @@ from pathlib import Path
 from kruntimes_core.cluster.planning.attended import attended
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry.catalog import Catalog
 from kruntimes_core.lab.bench.engine.cluster import Cluster
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.site import Means, Site

@@ -9,7 +9,7 @@ import yaml
 
 from kruntimes_core.framework.configuration import Configuration, build_profiles, load_configuration
 from kruntimes_core.framework.configuration.effective import active_entries, document, settings
-from kruntimes_core.framework.loading.failures import LoadError
+from kruntimes_core.framework.plugin_registry.failures import LoadError
 
 TUNED = """\
 plugins:

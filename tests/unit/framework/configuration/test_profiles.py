@@ -13,7 +13,7 @@ from kruntimes_core.framework.configuration import (
     build_profiles,
     load_configuration,
 )
-from kruntimes_core.framework.loading import LoadError
+from kruntimes_core.framework.plugin_registry import LoadError
 from kruntimes_core.model.errors import InputError
 
 FIVE = ["RuntimePodAvailability", "RunAffinity", "WorkspacePlacement", "PreferredRunAffinity", "LeastLoaded"]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry.catalog import Catalog
 from kruntimes_core.model.errors import InputError
 
 PLACEHOLDERS: Mapping[str, str] = {

@@ -11,10 +11,10 @@ from typing import Any
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from pydantic import BaseModel
 
-from kruntimes_core.framework.loading.failures import Refusal, describe_exception
-from kruntimes_core.framework.loading.host import HOST_API
-from kruntimes_core.framework.loading.words import meant
+from kruntimes_core.framework.plugin_registry.failures import InvalidPlugin, describe_exception
+from kruntimes_core.framework.plugin_registry.host import HOST_API
 from kruntimes_core.framework.runner.calls import shown
+from kruntimes_core.model.words import did_you_mean
 
 CAPACITY = "capacity"
 """What a filter provides that rejects Pods without room for the Run."""
@@ -42,7 +42,7 @@ def is_off_by_default(plugin: object) -> bool:
 
 
 def read_declaration(plugin: object) -> Declaration:
-    """The declaration of a class, a module or an object. Raises `Refusal` naming the attribute."""
+    """The declaration of a class, a module or an object. Raises `InvalidPlugin` naming the attribute."""
     _check_host_api(_attribute(plugin, "host_api", None))
     return Declaration(
         reasons=_reasons(_attribute(plugin, "reasons", {})),
@@ -61,23 +61,25 @@ def _attribute(plugin: object, name: str, default: Any) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise Refusal(f"its attribute {name} cannot be read: {describe_exception(error)}") from error
+        raise InvalidPlugin(f"its attribute {name} cannot be read: {describe_exception(error)}") from error
     return default if isinstance(value, property) else value
 
 
 def _flag(plugin: object, name: str, *, default: bool) -> bool:
     value = _attribute(plugin, name, default)
     if not isinstance(value, bool):
-        raise Refusal(f"{name} is {_short(value)}: make it True or False")
+        raise InvalidPlugin(f"{name} is {_short(value)}: make it True or False")
     return value
 
 
 def _reasons(value: Any) -> Mapping[str, str]:
     if not isinstance(value, Mapping):
-        raise Refusal(f"reasons is a {type(value).__name__}: make it a mapping of CamelCase names to texts")
+        raise InvalidPlugin(
+            f"reasons is a {type(value).__name__}: make it a mapping of CamelCase names to texts"
+        )
     for reason, text in value.items():
         if not isinstance(reason, str) or len(reason) > _LONGEST or not _REASON.fullmatch(reason):
-            raise Refusal(
+            raise InvalidPlugin(
                 f"the reason {_short(reason)} is no CamelCase name of at most {_LONGEST} letters and digits"
             )
         _check_text(reason, text)
@@ -86,23 +88,22 @@ def _reasons(value: Any) -> Mapping[str, str]:
 
 def _check_text(reason: str, text: Any) -> None:
     if not isinstance(text, str) or not text.strip():
-        raise Refusal(f"the reason {reason} has no text: say what completes 'waiting for ...'")
+        raise InvalidPlugin(f"the reason {reason} has no text: say what completes 'waiting for ...'")
     if len(text) > _LONGEST:
-        raise Refusal(f"the text of reason {reason} has {len(text)} characters: use at most {_LONGEST}")
+        raise InvalidPlugin(f"the text of reason {reason} has {len(text)} characters: use at most {_LONGEST}")
     if re.search(r"[{}]", text.replace("{runtime}", "")):
-        raise Refusal(
+        raise InvalidPlugin(
             f"the text of reason {reason} has other braces than the placeholder {{runtime}}: remove them"
         )
 
 
 def _provides(value: Any) -> frozenset[str]:
     if isinstance(value, str) or not isinstance(value, set | frozenset | tuple | list):
-        raise Refusal(f'provides is {_short(value)}: make it a set of names, as in {{"{CAPACITY}"}}')
+        raise InvalidPlugin(f'provides is {_short(value)}: make it a set of names, as in {{"{CAPACITY}"}}')
     for name in value:
         if name != CAPACITY:
-            raise Refusal(
-                f"it provides {_short(name)}, which this host does not know{meant(str(name), [CAPACITY])}"
-            )
+            advice = did_you_mean(str(name), [CAPACITY])
+            raise InvalidPlugin(f"it provides {_short(name)}, which this host does not know{advice}")
     return frozenset(value)
 
 
@@ -110,7 +111,7 @@ def _arguments(model: Any) -> type[BaseModel] | None:
     if model is None:
         return None
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
-        raise Refusal(f"Arguments is {_short(model)}: make it a subclass of pydantic.BaseModel")
+        raise InvalidPlugin(f"Arguments is {_short(model)}: make it a subclass of pydantic.BaseModel")
     return model
 
 
@@ -120,9 +121,11 @@ def _check_host_api(value: Any) -> None:
     try:
         accepted = SpecifierSet(value)
     except (InvalidSpecifier, TypeError, AttributeError) as error:
-        raise Refusal(f'host_api is {_short(value)}: make it a version range, as in ">=1,<2"') from error
+        raise InvalidPlugin(
+            f'host_api is {_short(value)}: make it a version range, as in ">=1,<2"'
+        ) from error
     if not accepted.contains(HOST_API, prereleases=True):
-        raise Refusal(
+        raise InvalidPlugin(
             f"it works with host API {value}, but this host has {HOST_API}: install a matching version"
         )
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kruntimes_core import __version__
-from kruntimes_core.framework.loading import LoadError
+from kruntimes_core.framework.plugin_registry import LoadError
 
 FAILURES = [
     ('raise ImportError("no module named snowflake")', "ImportError: no module named snowflake"),

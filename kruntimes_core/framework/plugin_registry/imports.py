@@ -6,18 +6,18 @@ and lets its exception through; loading the entry point itself keeps hold of who
 
 from __future__ import annotations
 
-from kruntimes_core.framework.loading.discovery import Candidate
-from kruntimes_core.framework.loading.failures import Refusal, describe_exception
+from kruntimes_core.framework.plugin_registry.discovery import DiscoveredPlugin
+from kruntimes_core.framework.plugin_registry.failures import InvalidPlugin, describe_exception
 
 
-def import_plugin(candidate: Candidate) -> object:
+def import_plugin(candidate: DiscoveredPlugin) -> object:
     """What the entry point of `candidate` names: a class, a module or an object.
 
-    Raises `Refusal` for everything that the import raises, `SystemExit` included; only
+    Raises `InvalidPlugin` for everything that the import raises, `SystemExit` included; only
     `KeyboardInterrupt` is the user's own and goes through.
     """
     if candidate.problem is not None:
-        raise Refusal(candidate.problem)
+        raise InvalidPlugin(candidate.problem)
     assert candidate.entry_point is not None
     try:
         return candidate.entry_point.load()
@@ -25,4 +25,4 @@ def import_plugin(candidate: Candidate) -> object:
         raise
     except BaseException as error:
         advice = f"correct or upgrade {candidate.distribution}"
-        raise Refusal(f"{describe_exception(error)}: {advice}") from error
+        raise InvalidPlugin(f"{describe_exception(error)}: {advice}") from error

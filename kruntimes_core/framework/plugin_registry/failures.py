@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import traceback
 
-from kruntimes_core.framework.loading.host import HOST
+from kruntimes_core.framework.plugin_registry.host import HOST
 from kruntimes_core.framework.runner.calls import describe
 from kruntimes_core.model.errors import InputError
 
 
-class Refusal(Exception):  # noqa: N818 - not an error of the host: its answer to a plugin
+class InvalidPlugin(Exception):  # noqa: N818 - as `InvalidRun`: an answer, not an error of the host
     """Why a plugin cannot be used, in words that do not name it. Becomes a `LoadError`."""
 
 

@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kruntimes_core.framework.hookspecs import SchedulerHooks
-from kruntimes_core.framework.loading.failures import Refusal
+from kruntimes_core.framework.plugin_registry.failures import InvalidPlugin
 
 RETURN = "return"
 
 
 def check_annotations(hook: str, function: Callable[..., Any], *, normalized: bool) -> None:
-    """Compare `function`'s annotations with those of `hook`; raises `Refusal`.
+    """Compare `function`'s annotations with those of `hook`; raises `InvalidPlugin`.
 
     normalized: the plugin has a `normalize`, so that its `score` may be of any type.
     """
@@ -29,7 +29,7 @@ def check_annotations(hook: str, function: Callable[..., Any], *, normalized: bo
         expected[RETURN] = int
     for name, annotation in _resolved(function).items():
         if name in expected and not _overlap(expected[name], annotation):
-            raise Refusal(
+            raise InvalidPlugin(
                 f"{hook} {'returns' if name == RETURN else f'takes {name} as'} {_name(annotation)},"
                 f" but the hook says {_name(expected[name])}: correct the function and its annotation"
             )

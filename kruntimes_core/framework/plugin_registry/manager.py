@@ -9,12 +9,12 @@ from typing import Any
 import pluggy
 
 from kruntimes_core.framework.hookspecs import SchedulerHooks
-from kruntimes_core.framework.loading.failures import Refusal
 from kruntimes_core.framework.names import PROJECT
+from kruntimes_core.framework.plugin_registry.failures import InvalidPlugin
 
 
 @dataclass(frozen=True, slots=True)
-class Implementation:
+class HookImplementation:
     """A function that a plugin marked with `hookimpl`: for which hook, and with which options."""
 
     hook: str
@@ -30,7 +30,7 @@ def create_manager() -> pluggy.PluginManager:
     return manager
 
 
-def implementations(plugin: object) -> tuple[Implementation, ...]:
+def implementations(plugin: object) -> tuple[HookImplementation, ...]:
     """What `plugin` (a class, a module or an object) marked, by hook name, before any check.
 
     A manager without specifications accepts everything, so that the checks can say more about a
@@ -39,25 +39,25 @@ def implementations(plugin: object) -> tuple[Implementation, ...]:
     return _registered(pluggy.PluginManager(PROJECT), plugin, "plugin")
 
 
-def register(manager: pluggy.PluginManager, name: str, plugin: object) -> tuple[Implementation, ...]:
+def register(manager: pluggy.PluginManager, name: str, plugin: object) -> tuple[HookImplementation, ...]:
     """Register a built plugin, let pluggy check it against the specifications, and return its hooks.
 
-    Raises `Refusal` for what pluggy refuses; a plugin is registered once, under one name.
+    Raises `InvalidPlugin` for what pluggy refuses; a plugin is registered once, under one name.
     """
     try:
         found = _registered(manager, plugin, name)
         manager.check_pending()
     except pluggy.PluginValidationError as error:
-        raise Refusal(f"pluggy refuses it: {error}") from error
+        raise InvalidPlugin(f"pluggy refuses it: {error}") from error
     except ValueError as error:
-        raise Refusal("the same object is a plugin under another name: keep one of the two") from error
+        raise InvalidPlugin("the same object is a plugin under another name: keep one of the two") from error
     return found
 
 
-def _registered(manager: pluggy.PluginManager, plugin: object, name: str) -> tuple[Implementation, ...]:
+def _registered(manager: pluggy.PluginManager, plugin: object, name: str) -> tuple[HookImplementation, ...]:
     manager.register(plugin, name=name)
     found = [
-        Implementation(caller.name, implementation.function, _options(dict(implementation.opts)))
+        HookImplementation(caller.name, implementation.function, _options(dict(implementation.opts)))
         for caller in manager.get_hookcallers(plugin) or ()
         for implementation in caller.get_hookimpls()
         if implementation.plugin is plugin

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from kruntimes_core.framework.loading import LoadError, create_manager
-from kruntimes_core.framework.loading.building import build_plugin
+from kruntimes_core.framework.plugin_registry import LoadError, create_manager
+from kruntimes_core.framework.plugin_registry.building import build_plugin
 from kruntimes_core.framework.profile import ActivePlugin
 
 WITH_ARGUMENTS = """

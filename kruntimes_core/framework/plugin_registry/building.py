@@ -9,16 +9,20 @@ from typing import Any
 import pluggy
 from pydantic import BaseModel, ValidationError
 
-from kruntimes_core.framework.loading.catalog import Installed
-from kruntimes_core.framework.loading.checks import check_plugin
-from kruntimes_core.framework.loading.failures import LoadError, Refusal, describe_exception
-from kruntimes_core.framework.loading.manager import register
+from kruntimes_core.framework.plugin_registry.catalog import LoadedPlugin
+from kruntimes_core.framework.plugin_registry.checks import check_plugin
+from kruntimes_core.framework.plugin_registry.failures import (
+    InvalidPlugin,
+    LoadError,
+    describe_exception,
+)
+from kruntimes_core.framework.plugin_registry.manager import register
 from kruntimes_core.framework.profile import ActivePlugin, Hook
 
 
 def build_plugin(
     manager: pluggy.PluginManager,
-    installed: Installed,
+    installed: LoadedPlugin,
     *,
     arguments: Mapping[str, Any] | None = None,
     weight: int = 1,
@@ -36,7 +40,7 @@ def build_plugin(
             found.hook: Hook(found.function, names[found.hook])
             for found in register(manager, installed.name, plugin)
         }
-    except Refusal as refusal:
+    except InvalidPlugin as refusal:
         raise LoadError(installed.name, installed.origin, str(refusal)) from refusal
     return ActivePlugin(
         name=installed.name,
@@ -51,7 +55,7 @@ def build_plugin(
     )
 
 
-def _instance(installed: Installed, arguments: Mapping[str, Any] | None) -> object:
+def _instance(installed: LoadedPlugin, arguments: Mapping[str, Any] | None) -> object:
     if not inspect.isclass(installed.value):
         return installed.value
     create: Callable[..., object] = installed.value
@@ -65,7 +69,7 @@ def _instance(installed: Installed, arguments: Mapping[str, Any] | None) -> obje
         raise _broken(installed, "it cannot be built", error) from error
 
 
-def _validated(installed: Installed, model: type[BaseModel], arguments: Mapping[str, Any]) -> BaseModel:
+def _validated(installed: LoadedPlugin, model: type[BaseModel], arguments: Mapping[str, Any]) -> BaseModel:
     try:
         return model.model_validate(dict(arguments))
     except (KeyboardInterrupt, ValidationError):
@@ -74,6 +78,6 @@ def _validated(installed: Installed, model: type[BaseModel], arguments: Mapping[
         raise _broken(installed, "its Arguments fail", error) from error
 
 
-def _broken(installed: Installed, what: str, error: BaseException) -> Refusal:
+def _broken(installed: LoadedPlugin, what: str, error: BaseException) -> InvalidPlugin:
     advice = f"correct or upgrade {installed.distribution}"
-    return Refusal(f"{what}: {describe_exception(error)}: {advice}")
+    return InvalidPlugin(f"{what}: {describe_exception(error)}: {advice}")
