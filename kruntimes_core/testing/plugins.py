@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles
-from kruntimes_core.framework.plugin_registry import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.framework.profile import ActivePlugin, Hook, Profile
 from kruntimes_core.framework.wrapping import wrapped
 
@@ -48,7 +48,7 @@ def profiles_of(*plugins: ActivePlugin) -> Profiles:
 
 def installed_profiles() -> Profiles:
     """What the default configuration makes of the plugins that are installed."""
-    return build_profiles(Configuration.default(), Catalog())
+    return build_profiles(Configuration.default(), PluginRegistry())
 
 
 class Calls(list[tuple[str, str, Mapping[str, Any]]]):

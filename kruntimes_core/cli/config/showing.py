@@ -20,7 +20,7 @@ from kruntimes_core.framework.configuration.effective import (
     document,
     settings,
 )
-from kruntimes_core.framework.plugin_registry.catalog import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 
 _SETTINGS = tuple(map(Column, ("FIELD", "VALUE", "FROM")))
 _PLUGINS = tuple(
@@ -31,21 +31,21 @@ _ALL_OTHERS = "all others"
 
 def show_effective(config: str | None, form: str) -> Exit:
     """Show what holds. Raises: `InputError` for what the scheduler would not start with."""
-    configuration, catalog = configuration_from(config), Catalog()
-    build_profiles(configuration, catalog)
+    configuration, registry = configuration_from(config), PluginRegistry()
+    build_profiles(configuration, registry)
     if form == "json":
-        write_json(document(configuration, catalog))
+        write_json(document(configuration, registry))
     elif form == "yaml":
-        write_yaml(document(configuration, catalog))
+        write_yaml(document(configuration, registry))
     else:
-        _show_tables(configuration, catalog)
+        _show_tables(configuration, registry)
     return Exit.DONE
 
 
-def _show_tables(configuration: Configuration, catalog: Catalog) -> None:
+def _show_tables(configuration: Configuration, registry: PluginRegistry) -> None:
     screen = standard_output()
     fields = [_setting(one) for one in settings(configuration)]
-    plugins = [_plugin(one) for one in active_entries(configuration, catalog)]
+    plugins = [_plugin(one) for one in active_entries(configuration, registry)]
 
     def lines() -> Iterator[str]:
         yield from table(_SETTINGS, fields, screen, whole=True)

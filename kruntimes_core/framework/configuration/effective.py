@@ -15,7 +15,7 @@ from kruntimes_core.framework.configuration.failures import Origin, Path, dotted
 from kruntimes_core.framework.configuration.models import EVERY, Configuration
 from kruntimes_core.framework.configuration.selection import ConfiguredPlugin, configured_plugins, is_active
 from kruntimes_core.framework.configuration.shapes import Section
-from kruntimes_core.framework.plugin_registry.catalog import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 
 DEFAULT = "default"
 """Where a value comes from that no file gives."""
@@ -53,20 +53,20 @@ def settings(configuration: Configuration) -> Iterator[Setting]:
     yield from _settings(configuration, (), configuration.origin)
 
 
-def active_entries(configuration: Configuration, catalog: Catalog) -> Iterator[ActiveEntry]:
+def active_entries(configuration: Configuration, registry: PluginRegistry) -> Iterator[ActiveEntry]:
     """The active plugins, profile by profile, in the order in which they are asked.
 
     Raises `LoadError` for one that is meant and cannot be loaded.
     """
     for plan in configured_profiles(configuration):
-        for choice in configured_plugins(plan, catalog):
-            if is_active(choice, catalog):
-                yield _entry(plan, choice, catalog, configuration.origin)
+        for choice in configured_plugins(plan, registry):
+            if is_active(choice, registry):
+                yield _entry(plan, choice, registry, configuration.origin)
 
 
-def document(configuration: Configuration, catalog: Catalog) -> dict[str, Any]:
+def document(configuration: Configuration, registry: PluginRegistry) -> dict[str, Any]:
     """The whole as a configuration file that leaves nothing open. Raises as `active_entries`."""
-    entries = list(active_entries(configuration, catalog))
+    entries = list(active_entries(configuration, registry))
     whole = _plain(configuration.model_dump(mode="json", by_alias=True))
     sections = {section["name"]: section for section in whole["profiles"]}
     for plan in configured_profiles(configuration):
@@ -89,9 +89,9 @@ def _settings(section: Section, path: Path, origin: Origin) -> Iterator[Setting]
 
 
 def _entry(
-    plan: ConfiguredProfile, choice: ConfiguredPlugin, catalog: Catalog, origin: Origin
+    plan: ConfiguredProfile, choice: ConfiguredPlugin, registry: PluginRegistry, origin: Origin
 ) -> ActiveEntry:
-    installed = catalog.load(choice.name)
+    installed = registry.load(choice.name)
     return ActiveEntry(
         profile=plan.name,
         runtimes=None if plan.runtimes is None else tuple(sorted(plan.runtimes)),

@@ -24,11 +24,14 @@ from kruntimes_core.framework.configuration.selection import (
     is_active,
     to_install,
 )
-from kruntimes_core.framework.plugin_registry.building import build_plugin
-from kruntimes_core.framework.plugin_registry.catalog import Catalog, LoadedPlugin
-from kruntimes_core.framework.plugin_registry.declarations import CAPACITY
-from kruntimes_core.framework.plugin_registry.failures import LoadError
-from kruntimes_core.framework.plugin_registry.manager import create_manager
+from kruntimes_core.framework.plugin_registry import (
+    CAPACITY,
+    LoadedPlugin,
+    LoadError,
+    PluginRegistry,
+    build_plugin,
+    create_manager,
+)
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 
 # What pydantic says of an argument that is not there, or should not be, as the rest of a sentence.
@@ -58,7 +61,7 @@ class Profiles:
         return self._by_runtime.get(runtime, self.all[0])
 
 
-def build_profiles(configuration: Configuration, catalog: Catalog) -> Profiles:
+def build_profiles(configuration: Configuration, registry: PluginRegistry) -> Profiles:
     """Load and build every plugin that `configuration` means.
 
     Raises `ConfigurationError` for names, arguments and combinations that cannot be, and `LoadError`
@@ -67,22 +70,22 @@ def build_profiles(configuration: Configuration, catalog: Catalog) -> Profiles:
     check_consistency(configuration)
     planned = list(configured_profiles(configuration))
     for plan in planned:
-        check_names(plan, catalog, configuration.origin)
-    profiles = Profiles(tuple(_build_profile(plan, catalog, configuration.origin) for plan in planned))
+        check_names(plan, registry, configuration.origin)
+    profiles = Profiles(tuple(_build_profile(plan, registry, configuration.origin) for plan in planned))
     _check_queue(profiles, configuration.origin)
     if not configuration.allow_no_capacity_filter:
         for plan, profile in zip(planned, profiles.all, strict=True):
-            _check_capacity(plan, profile, catalog, configuration.origin)
+            _check_capacity(plan, profile, registry, configuration.origin)
     return profiles
 
 
-def _build_profile(plan: ConfiguredProfile, catalog: Catalog, origin: Origin) -> Profile:
+def _build_profile(plan: ConfiguredProfile, registry: PluginRegistry, origin: Origin) -> Profile:
     manager = create_manager()
     plugins = []
-    for choice in configured_plugins(plan, catalog):
+    for choice in configured_plugins(plan, registry):
         try:
-            if is_active(choice, catalog):
-                plugins.append(_build(manager, catalog.load(choice.name), choice, plan, origin))
+            if is_active(choice, registry):
+                plugins.append(_build(manager, registry.load(choice.name), choice, plan, origin))
         except LoadError as error:
             raise error.advising(advice_to_disable(choice, plan)) from error
     return Profile(name=plan.name, plugins=tuple(plugins), runtimes=plan.runtimes)
@@ -126,11 +129,13 @@ def _check_queue(profiles: Profiles, origin: Origin) -> None:
         )
 
 
-def _check_capacity(plan: ConfiguredProfile, profile: Profile, catalog: Catalog, origin: Origin) -> None:
+def _check_capacity(
+    plan: ConfiguredProfile, profile: Profile, registry: PluginRegistry, origin: Origin
+) -> None:
     if any(CAPACITY in plugin.provides for plugin in profile.plugins):
         return
     supplied = "RuntimePodAvailability"
-    remedy = f"enable {supplied}" if catalog.claims(supplied) else to_install(supplied)
+    remedy = f"enable {supplied}" if registry.discovered(supplied) else to_install(supplied)
     raise origin.complaint(
         plan.path,
         f"no active plugin of profile {plan.name} provides capacity, so nothing would look at a Pod's"

@@ -13,8 +13,7 @@ from typing import Any
 from kruntimes_core.framework.configuration.consistency import ConfiguredProfile
 from kruntimes_core.framework.configuration.failures import Origin, Path, dotted
 from kruntimes_core.framework.configuration.models import EVERY
-from kruntimes_core.framework.plugin_registry.catalog import Catalog
-from kruntimes_core.framework.plugin_registry.failures import LoadError
+from kruntimes_core.framework.plugin_registry import LoadError, PluginRegistry
 from kruntimes_core.model.words import did_you_mean
 
 SUPPLIED = (
@@ -51,16 +50,16 @@ def to_install(*names: str) -> str:
     return f"install the distribution{'s' if len(owners) > 1 else ''} {', '.join(owners)}"
 
 
-def check_names(plan: ConfiguredProfile, catalog: Catalog, origin: Origin) -> None:
+def check_names(plan: ConfiguredProfile, registry: PluginRegistry, origin: Origin) -> None:
     """Raises `ConfigurationError` for a name in `enabled` or `disabled` that is not installed."""
     for index, name in enumerate(plan.plugins.disabled):
         if name != EVERY:
-            _check_name(name, (*plan.path, "disabled", index), catalog, origin)
+            _check_name(name, (*plan.path, "disabled", index), registry, origin)
     for index, entry in enumerate(plan.plugins.enabled):
-        _check_name(entry.name, (*plan.path, "enabled", index), catalog, origin)
+        _check_name(entry.name, (*plan.path, "enabled", index), registry, origin)
 
 
-def configured_plugins(plan: ConfiguredProfile, catalog: Catalog) -> tuple[ConfiguredPlugin, ...]:
+def configured_plugins(plan: ConfiguredProfile, registry: PluginRegistry) -> tuple[ConfiguredPlugin, ...]:
     """The installed plugins that `plan` does not disable, in order; imports none of them.
 
     Those that no entry names are meant only if they are on by default: see `is_active`.
@@ -70,20 +69,20 @@ def configured_plugins(plan: ConfiguredProfile, catalog: Catalog) -> tuple[Confi
             entry.name, entry.weight, entry.arguments, (*plan.path, "enabled", index)
         )
         for index, entry in enumerate(plan.plugins.enabled)
-        if catalog.claims(entry.name)
+        if registry.discovered(entry.name)
     }
     disabled = set(plan.plugins.disabled)
     names: Iterable[str] = entries
     if EVERY not in disabled:
-        installed = catalog.names
+        installed = registry.names
         names = dict.fromkeys([*(name for name in SUPPLIED if name in installed), *entries, *installed])
     return tuple(entries.get(name, ConfiguredPlugin(name)) for name in names if name not in disabled)
 
 
-def is_active(choice: ConfiguredPlugin, catalog: Catalog) -> bool:
+def is_active(choice: ConfiguredPlugin, registry: PluginRegistry) -> bool:
     """Whether the plugin is active: named, or on by default. Raises `LoadError` when that one is broken."""
     try:
-        installed = catalog.load(choice.name)
+        installed = registry.load(choice.name)
     except LoadError as error:
         if choice.path is None and error.off_by_default:
             return False
@@ -99,9 +98,9 @@ def advice_to_disable(choice: ConfiguredPlugin, plan: ConfiguredProfile) -> str:
     return f"to start without it, configure {place}: {{disabled: [{choice.name}]}}"
 
 
-def _check_name(name: str, path: Path, catalog: Catalog, origin: Origin) -> None:
-    if catalog.claims(name):
+def _check_name(name: str, path: Path, registry: PluginRegistry, origin: Origin) -> None:
+    if registry.discovered(name):
         return
     if name in SUPPLIED:
         raise origin.error(path, f"plugin {name} is not installed: {to_install(name)}")
-    raise origin.error(path, f"no plugin {name!r} is installed{did_you_mean(name, catalog.names)}")
+    raise origin.error(path, f"no plugin {name!r} is installed{did_you_mean(name, registry.names)}")

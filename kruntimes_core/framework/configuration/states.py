@@ -13,9 +13,9 @@ from kruntimes_core.framework.configuration.consistency import ConfiguredProfile
 from kruntimes_core.framework.configuration.failures import dotted
 from kruntimes_core.framework.configuration.models import Configuration
 from kruntimes_core.framework.configuration.selection import ConfiguredPlugin, configured_plugins, is_active
-from kruntimes_core.framework.plugin_registry.catalog import Catalog
+from kruntimes_core.framework.hookspecs import hook_names
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.framework.plugin_registry.discovery import DiscoveredPlugin
-from kruntimes_core.framework.plugin_registry.signatures import hook_names
 
 
 class ActivationState(StrEnum):
@@ -50,7 +50,7 @@ class PluginState:
     why: str = ""
 
 
-def describe_plugins(configuration: Configuration | None, catalog: Catalog) -> list[PluginState]:
+def describe_plugins(configuration: Configuration | None, registry: PluginRegistry) -> list[PluginState]:
     """The state of every installed plugin in each profile.
 
     configuration: None when it cannot be read; then there are no profiles. Out: profile by profile,
@@ -61,46 +61,49 @@ def describe_plugins(configuration: Configuration | None, catalog: Catalog) -> l
         why = "the configuration cannot be read: correct it first"
         return [
             _state(claim, None, ActivationState.UNKNOWN, why=why)
-            for name in catalog.names
-            for claim in catalog.claims(name)
+            for name in registry.names
+            for claim in registry.discovered(name)
         ]
-    return [state for plan in configured_profiles(configuration) for state in _of_profile(plan, catalog)]
+    return [state for plan in configured_profiles(configuration) for state in _of_profile(plan, registry)]
 
 
-def _of_profile(plan: ConfiguredProfile, catalog: Catalog) -> list[PluginState]:
-    meant = {choice.name: choice for choice in configured_plugins(plan, catalog)}
-    others = [name for name in catalog.names if name not in meant]
-    states = [state for name in (*meant, *others) for state in _states(name, meant.get(name), plan, catalog)]
+def _of_profile(plan: ConfiguredProfile, registry: PluginRegistry) -> list[PluginState]:
+    meant = {choice.name: choice for choice in configured_plugins(plan, registry)}
+    others = [name for name in registry.names if name not in meant]
+    states = [state for name in (*meant, *others) for state in _states(name, meant.get(name), plan, registry)]
     active = [state for state in states if state.state is ActivationState.ACTIVE]
     rest = [state for state in states if state.state is not ActivationState.ACTIVE]
     return active + sorted(rest, key=lambda state: state.name)
 
 
 def _states(
-    name: str, choice: ConfiguredPlugin | None, plan: ConfiguredProfile, catalog: Catalog
+    name: str, choice: ConfiguredPlugin | None, plan: ConfiguredProfile, registry: PluginRegistry
 ) -> Iterator[PluginState]:
-    for claim in catalog.claims(name):
+    for claim in registry.discovered(name):
         if choice is None and name in plan.plugins.disabled:
             yield _state(claim, plan, ActivationState.DISABLED, why=f"named in {dotted(plan.path)}.disabled")
-        elif (error := catalog.error(name)) is not None:
-            state = ActivationState.DUPLICATE if catalog.is_duplicate(name) else ActivationState.BROKEN
+        elif (error := registry.error(name)) is not None:
+            state = ActivationState.DUPLICATE if registry.is_duplicate(name) else ActivationState.BROKEN
             yield _state(
                 claim, plan, state, why=error.cause if state is ActivationState.BROKEN else str(error)
             )
         else:
-            yield _loaded(claim, choice, plan, catalog)
+            yield _loaded(claim, choice, plan, registry)
 
 
 def _loaded(
-    claim: DiscoveredPlugin, choice: ConfiguredPlugin | None, plan: ConfiguredProfile, catalog: Catalog
+    claim: DiscoveredPlugin,
+    choice: ConfiguredPlugin | None,
+    plan: ConfiguredProfile,
+    registry: PluginRegistry,
 ) -> PluginState:
-    installed = catalog.load(claim.name)
+    installed = registry.load(claim.name)
     hooks = tuple(hook for hook in hook_names() if hook in installed.hooks)
     place = dotted(plan.path)
     if choice is None:
         why = f'{place}.disabled has "*", and {place}.enabled does not name it'
         return _state(claim, plan, ActivationState.DISABLED, hooks=hooks, why=why)
-    if not is_active(choice, catalog):
+    if not is_active(choice, registry):
         why = f"off by default: name it in {place}.enabled to use it"
         return _state(claim, plan, ActivationState.OFF_BY_DEFAULT, hooks=hooks, why=why)
     weight = choice.weight if "score" in hooks else None

@@ -1,8 +1,22 @@
-"""From entry points to plugins that this host can trust to be asked: found, imported, checked, built."""
+"""From entry points to plugins that this host can safely call: discovered, imported, checked and built."""
 
-from kruntimes_core.framework.plugin_registry.catalog import Catalog, LoadedPlugin
-from kruntimes_core.framework.plugin_registry.failures import LoadError
-from kruntimes_core.framework.plugin_registry.host import HOST, HOST_API
-from kruntimes_core.framework.plugin_registry.manager import create_manager
+from kruntimes_core.framework.plugin_registry.checks import CAPACITY
+from kruntimes_core.framework.plugin_registry.errors import HOST_API, InvalidPlugin, LoadError, plugin_code
+from kruntimes_core.framework.plugin_registry.registry import (
+    LoadedPlugin,
+    PluginRegistry,
+    build_plugin,
+    create_manager,
+)
 
-__all__ = ["HOST", "HOST_API", "Catalog", "LoadError", "LoadedPlugin", "create_manager"]
+__all__ = [
+    "CAPACITY",
+    "HOST_API",
+    "InvalidPlugin",
+    "LoadError",
+    "LoadedPlugin",
+    "PluginRegistry",
+    "build_plugin",
+    "create_manager",
+    "plugin_code",
+]

@@ -1,7 +1,7 @@
-"""What is installed, without importing any of it.
+"""Which plugins the installed distributions name in their entry points, and the import of one of them.
 
-pluggy would skip a second distribution that claims a name, and say nothing; here every claim is
-kept, so that the host can refuse and `plugins list` can show both.
+pluggy would import the first claim to a name and skip a second one in silence; here every claim is kept,
+with its owner, so that the host can refuse both and `plugins list` can show them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from importlib.metadata import Distribution, EntryPoint, distributions
 
 from packaging.utils import canonicalize_name
 
-from kruntimes_core.framework.names import ENTRY_POINT_GROUP
+from kruntimes_core.framework.plugin_registry.errors import InvalidPlugin, plugin_code
+
+ENTRY_POINT_GROUP = "kruntimes.plugins"
 
 _PLUGIN_NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
 
@@ -76,3 +78,12 @@ def _name_problem(name: str) -> str | None:
     if _PLUGIN_NAME.fullmatch(name):
         return None
     return "a plugin's name is UpperCamelCase, as in RunAffinity: rename its entry point"
+
+
+def import_plugin(discovered: DiscoveredPlugin) -> object:
+    """What the entry point names: a class, a module or an object. Raises `InvalidPlugin`."""
+    if discovered.problem is not None:
+        raise InvalidPlugin(discovered.problem)
+    assert discovered.entry_point is not None
+    with plugin_code(advice=f"correct or upgrade {discovered.distribution}"):
+        return discovered.entry_point.load()

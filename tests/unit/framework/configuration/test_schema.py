@@ -54,7 +54,7 @@ def supplied(environment: Any) -> Any:
 
 
 def schema(environment: Any) -> dict[str, Any]:
-    return configuration_schema(environment.catalog()).document
+    return configuration_schema(environment.registry()).document
 
 
 def accepted(environment: Any, text: str) -> bool:
@@ -64,7 +64,7 @@ def accepted(environment: Any, text: str) -> bool:
 
 def starts(environment: Any, text: str) -> bool:
     try:
-        build_profiles(load_configuration(text, "c.yaml"), environment.catalog())
+        build_profiles(load_configuration(text, "c.yaml"), environment.registry())
     except InputError:
         return False
     return True
@@ -178,7 +178,7 @@ def test_a_host_without_plugins_has_a_schema_too(environment: Any) -> None:
 def test_what_cannot_be_told_is_named_and_not_checked(supplied: Any) -> None:
     supplied.install("Untold", UNTOLD)
     supplied.install("Broken", "raise RuntimeError('not today')")
-    found = configuration_schema(supplied.catalog())
+    found = configuration_schema(supplied.registry())
     broken, untold = found.problems
     assert broken.startswith("cannot load plugin Broken (acme-broken 1.0, entry point ")
     assert untold.startswith("the Arguments of Untold (acme-untold 1.0, entry point ")

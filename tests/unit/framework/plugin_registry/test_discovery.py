@@ -47,7 +47,7 @@ def test_metadata_that_cannot_be_read_is_a_broken_plugin_of_its_distribution(env
     (environment.root / "nameless-1.dist-info" / "entry_points.txt").write_text(
         "[kruntimes.plugins]\nA = m:A\n"
     )
-    catalog = environment.catalog()
-    assert catalog.names == ("A", "acme-odd")
-    assert "reinstall acme-odd" in catalog.error("acme-odd").cause
-    assert catalog.claims("A")[0].distribution == "an unnamed distribution"
+    registry = environment.registry()
+    assert registry.names == ("A", "acme-odd")
+    assert "reinstall acme-odd" in registry.error("acme-odd").cause
+    assert registry.discovered("A")[0].distribution == "an unnamed distribution"
