@@ -9,8 +9,7 @@ from typing import Any
 
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles
 from kruntimes_core.framework.plugin_registry import PluginRegistry
-from kruntimes_core.framework.profile import ActivePlugin, Hook, Profile
-from kruntimes_core.framework.wrapping import wrapped
+from kruntimes_core.framework.profile import ActivePlugin, Hook, Profile, wrap_hooks
 
 
 def fake_plugin(
@@ -75,4 +74,4 @@ def watched(profiles: Profiles) -> tuple[Profiles, Calls]:
 
         return noted
 
-    return wrapped(profiles, noting), calls
+    return wrap_hooks(profiles, noting), calls

@@ -5,9 +5,9 @@ from __future__ import annotations
 from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.engine.runs import RunEntry
+from kruntimes_core.framework.outcomes import BASE_COMPLETION, waiting_text
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runner import Headline, Unschedulable
-from kruntimes_core.framework.texts import BASE_COMPLETION, waiting_text
 
 
 def headline_of(entry: RunEntry, profile: Profile, outcome: Unschedulable) -> Headline:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
 import pluggy
 from pydantic import ValidationError
@@ -32,33 +31,10 @@ from kruntimes_core.framework.plugin_registry import (
     build_plugin,
     create_manager,
 )
-from kruntimes_core.framework.profile import ActivePlugin, Profile
+from kruntimes_core.framework.profile import ActivePlugin, Profile, Profiles
 
 # What pydantic says of an argument that is not there, or should not be, as the rest of a sentence.
 _PROBLEMS = {"missing": "is required: add it", "extra_forbidden": "unknown argument: correct or remove it"}
-
-
-@dataclass(frozen=True, slots=True)
-class Profiles:
-    """The profiles of a host; the first is the default one, for every Runtime that no other names."""
-
-    all: tuple[Profile, ...]
-    queue_plugin: ActivePlugin | None = field(init=False, repr=False, compare=False)
-    """The plugin that orders the host's one queue, or None for the order of arrival.
-
-    One instance for all Runs, that of the first profile with it: its keys must be comparable.
-    """
-    _by_runtime: Mapping[str, Profile] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        owned = {runtime: profile for profile in self.all for runtime in profile.runtimes or ()}
-        ordering = [plugin for profile in self.all for plugin in profile.implementing("queue_key")]
-        object.__setattr__(self, "queue_plugin", ordering[0] if ordering else None)
-        object.__setattr__(self, "_by_runtime", owned)
-
-    def of(self, runtime: str) -> Profile:
-        """The profile that places the Runs of `runtime`."""
-        return self._by_runtime.get(runtime, self.all[0])
 
 
 def build_profiles(configuration: Configuration, registry: PluginRegistry) -> Profiles:
