@@ -1,4 +1,4 @@
-"""What a plugin may return beside a value, what a waiting Run shows of it, and the error of a broken plugin."""
+"""What a plugin may return beside a value, what a waiting Run shows, and the error of a broken plugin."""
 
 from __future__ import annotations
 

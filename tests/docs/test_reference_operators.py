@@ -16,7 +16,7 @@ from kruntimes_core.cli.plan.options import PlanOptions
 from kruntimes_core.engine.record.decision import Outcome
 from kruntimes_core.engine.tally import Conflict, Result, Tally, WakeSource
 from kruntimes_core.framework.configuration import ActivationState, models
-from kruntimes_core.framework.configuration.shapes import Section
+from kruntimes_core.framework.configuration.models import Section
 from tests.docs.pages import ROOT, first_column, page, rows
 from tests.docs.shell import Shell
 

@@ -9,7 +9,7 @@ from enum import EnumType
 import pytest
 
 import kruntimes_core
-from kruntimes_core.framework.configuration.selection import SUPPLIED
+from kruntimes_core.framework.configuration import SUPPLIED
 from kruntimes_core.framework.hookspecs import SchedulerHooks, argument_names, hook_names
 from kruntimes_core.framework.plugin_registry import HOST_API, PluginRegistry
 from kruntimes_core.framework.plugin_registry import checks as declared

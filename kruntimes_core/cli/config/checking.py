@@ -13,9 +13,9 @@ from kruntimes_core.framework.configuration import (
     Configuration,
     build_profiles,
     configuration_from,
+    configuration_schema,
     load_configuration,
 )
-from kruntimes_core.framework.configuration.schema import configuration_schema
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.model.decode.input_files import SETTINGS_BYTES, read_stream
 from kruntimes_core.model.words import counted

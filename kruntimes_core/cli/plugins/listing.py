@@ -13,13 +13,14 @@ from kruntimes_core.cli.output.screen import Screen, standard_output
 from kruntimes_core.cli.output.table import Column, table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.framework.configuration import (
+    SUPPLIED,
     Configuration,
     PluginState,
     build_profiles,
     configuration_from,
     describe_plugins,
+    to_install,
 )
-from kruntimes_core.framework.configuration.selection import SUPPLIED, to_install
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.model.errors import InputError
 

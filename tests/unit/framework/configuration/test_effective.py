@@ -7,8 +7,14 @@ from typing import Any
 import pytest
 import yaml
 
-from kruntimes_core.framework.configuration import Configuration, build_profiles, load_configuration
-from kruntimes_core.framework.configuration.effective import active_entries, document, settings
+from kruntimes_core.framework.configuration import (
+    Configuration,
+    active_entries,
+    build_profiles,
+    effective_document,
+    effective_settings,
+    load_configuration,
+)
 from kruntimes_core.framework.plugin_registry import LoadError
 
 TUNED = """\
@@ -54,7 +60,7 @@ def load(text: str) -> Configuration:
 
 
 def test_each_setting_says_where_it_comes_from() -> None:
-    found = {one.field: (one.value, one.origin) for one in settings(load(TUNED))}
+    found = {one.field: (one.value, one.origin) for one in effective_settings(load(TUNED))}
     assert found["heartbeatStalenessSeconds"] == (20.5, "c.yaml:14")
     assert found["backoff.maxSeconds"] == (90, "c.yaml:16")
     assert found["backoff.initialSeconds"] == (1, "default")
@@ -63,7 +69,9 @@ def test_each_setting_says_where_it_comes_from() -> None:
 
 
 def test_a_value_that_is_given_as_null_is_a_default() -> None:
-    found = {one.field: one.origin for one in settings(load("sweepIntervalSeconds:\nbackoff: null\n"))}
+    found = {
+        one.field: one.origin for one in effective_settings(load("sweepIntervalSeconds:\nbackoff: null\n"))
+    }
     assert set(found.values()) == {"default"}
 
 
@@ -89,12 +97,12 @@ def test_the_active_plugins_stand_in_their_order_with_weight_and_place(supplied:
 @pytest.mark.parametrize("text", [TUNED, "", "profiles: [{name: a, runtimes: [x]}]"])
 def test_the_document_means_the_same_and_leaves_nothing_open(supplied: Any, text: str) -> None:
     registry = supplied.registry()
-    written = yaml.safe_dump(document(load(text), registry), sort_keys=False)
+    written = yaml.safe_dump(effective_document(load(text), registry), sort_keys=False)
     supplied.install("Newcomer")
     again = load(written)
     assert decided(again, supplied.registry()) == decided(load(text), registry)
-    assert document(again, supplied.registry()) == document(load(text), registry)
-    assert {one.origin for one in settings(again)}.isdisjoint({"default"})
+    assert effective_document(again, supplied.registry()) == effective_document(load(text), registry)
+    assert {one.origin for one in effective_settings(again)}.isdisjoint({"default"})
 
 
 def decided(configuration: Configuration, registry: Any) -> tuple[Any, ...]:
@@ -109,4 +117,4 @@ def decided(configuration: Configuration, registry: Any) -> tuple[Any, ...]:
 def test_a_plugin_that_is_meant_and_broken_is_no_part_of_what_holds(supplied: Any) -> None:
     supplied.install("Broken", "raise RuntimeError('not today')")
     with pytest.raises(LoadError, match="not today"):
-        document(load(""), supplied.registry())
+        effective_document(load(""), supplied.registry())

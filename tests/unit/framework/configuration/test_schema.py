@@ -9,9 +9,13 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from kruntimes_core.framework.configuration import Configuration, build_profiles, load_configuration
+from kruntimes_core.framework.configuration import (
+    Configuration,
+    build_profiles,
+    configuration_schema,
+    load_configuration,
+)
 from kruntimes_core.framework.configuration.models import EnabledPlugin, PluginSet, ProfileSection
-from kruntimes_core.framework.configuration.schema import configuration_schema
 from kruntimes_core.model.errors import InputError
 
 ZONES = """
