@@ -35,7 +35,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 
 class SchedulerHooks:
-    """What a plugin may implement, in the order in which a cycle calls."""
+    """What a plugin may implement, in the order in which a cycle calls it."""
 
     @hookspec
     def queue_key(self, run: Run, now: datetime, last: Any) -> Any:

@@ -162,8 +162,8 @@ class PluginSet(Section):
     """Which plugins decide. Without any entry: what is installed and on by default."""
 
     disabled: Annotated[tuple[Name, ...], Listed] = ()
-    """Plugins that are not asked, and not imported. `"*"` leaves only those named in `enabled`, in
-    their order. Empty by default: what somebody installed is meant to be used."""
+    """Plugins that are not called, and not imported. `"*"` leaves only those named in `enabled`, in
+    their order. Empty by default: what is installed is meant to be used."""
 
     enabled: Annotated[tuple[NameOrPlugin, ...], Listed] = ()
     """Plugins with their weight and arguments. An entry for a plugin that is on by default takes its
