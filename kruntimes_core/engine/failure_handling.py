@@ -13,10 +13,9 @@ from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.engine.work import BatchRetryWork, ClassRetry, PlanWork, RunWork
-from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.framework.outcomes import BASE_COMPLETION, PluginError, waiting_text
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runner import Headline, Unschedulable
-from kruntimes_core.framework.texts import BASE_COMPLETION, waiting_text
 from kruntimes_core.model.run import Phase
 from kruntimes_core.model.status_patches import status_message, waiting_patch
 
@@ -100,9 +99,9 @@ class FailureHandler:
 
     def _arm_retry(self, waiting: EquivalenceClass, outcome: Unschedulable) -> None:
         """Wake the class when a rejection may turn by itself (`Reject.retry_at`)."""
-        if outcome.again_at is None:
+        if outcome.retry_at is None:
             return
-        at = self._clock.tick_of(outcome.again_at)
+        at = self._clock.tick_of(outcome.retry_at)
         if waiting.arm(at, self._clock.now.ticks):
             self._timers.at(
                 at,

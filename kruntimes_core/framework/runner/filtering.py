@@ -9,13 +9,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from kruntimes_core.framework.outcomes import BASE_COMPLETION, waiting_text
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runner.bits import members
 from kruntimes_core.framework.runner.columns import Columns, Effort
 from kruntimes_core.framework.runner.outcomes import NO_RUNTIME_PODS, Headline, Prepared, Verdict
 from kruntimes_core.framework.runner.pool import Pool
 from kruntimes_core.framework.runner.verdicts import Recorded, Verdicts, checked
-from kruntimes_core.framework.texts import BASE_COMPLETION, waiting_text
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
@@ -54,7 +54,7 @@ class Sifted:
                 verdicts[pool.pod(position).name] = (step.place, answers[position])
         return verdicts
 
-    def again_at(self, now: datetime) -> datetime | None:
+    def retry_at(self, now: datetime) -> datetime | None:
         """The earliest time after `now` at which a rejection may turn."""
         return min(
             (
@@ -117,7 +117,7 @@ class Filtering:
     def headline(self, sifted: Sifted, run: Run) -> Headline:
         """The rejection that a waiting Run shows: of the Pods that got furthest in the order of filters.
 
-        Pods that the Run is not tied to (`elsewhere`) count only if there are no others; among the
+        Pods that the Run is not tied to (`pinned_elsewhere`) count only if there are no others; among the
         reasons of one plugin the first declared one wins, so that the text does not follow numbers.
         """
         given = [

@@ -45,12 +45,12 @@ def rejected(answer: Reject) -> Reject:
     [
         (Reject("Full"), Reject("Full")),
         (Reject("Full", "1 in use"), Reject("Full", "1 in use")),
-        (Reject("Full", elsewhere=True), Reject("Full", elsewhere=True)),
+        (Reject("Full", pinned_elsewhere=True), Reject("Full", pinned_elsewhere=True)),
         (Reject(Reason.FULL), Reject("Full")),
         (Reject("Full", Text("1 in use")), Reject("Full", "1 in use")),
-        (Reject("Full", Text("1 in use"), elsewhere=True), Reject("Full", "1 in use", elsewhere=True)),
+        (Reject("Full", Text("1 in use"), pinned_elsewhere=True), Reject("Full", "1 in use", pinned_elsewhere=True)),
         (Refusal("Full", "1 in use"), Reject("Full", "1 in use")),
-        (Reject("Full", again_at=NOW.astimezone(timezone(timedelta(hours=2)))), Reject("Full", again_at=NOW)),
+        (Reject("Full", retry_at=NOW.astimezone(timezone(timedelta(hours=2)))), Reject("Full", retry_at=NOW)),
     ],
     ids=range(8),
 )
@@ -59,4 +59,4 @@ def test_parts_of_a_rejection_are_made_plain(answer: Any, plain: Reject) -> None
     assert found == plain
     assert (type(found), type(found.reason)) == (Reject, str)
     assert type(found.detail) is type(plain.detail)
-    assert found.again_at is None or found.again_at.tzinfo is UTC
+    assert found.retry_at is None or found.retry_at.tzinfo is UTC

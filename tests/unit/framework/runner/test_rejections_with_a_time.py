@@ -25,7 +25,7 @@ def at(seconds: float) -> datetime:
 
 def naps(pod: RuntimePod) -> Reject:
     seconds = OPENS.get(pod.name)
-    return Reject("Naps", again_at=at(seconds)) if seconds is not None else Reject("Naps")
+    return Reject("Naps", retry_at=at(seconds)) if seconds is not None else Reject("Naps")
 
 
 def closed(pod: RuntimePod) -> Reject | None:
@@ -47,7 +47,7 @@ def pods(*names: str, closed: str = "") -> list[RuntimePod]:
 def given(runner: Runner, snapshot: Snapshot) -> datetime | None:
     outcome = runner.plan(RUN, snapshot)
     assert isinstance(outcome, Unschedulable)
-    return outcome.again_at
+    return outcome.retry_at
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_changed_pod_is_rejected_by_its_latest_answer_alone(
         Profile(
             plugins=(
                 fake_plugin(
-                    filter=lambda pod: Reject("Naps", again_at=at(5) if "naps" in pod.annotations else None),
+                    filter=lambda pod: Reject("Naps", retry_at=at(5) if "naps" in pod.annotations else None),
                     reasons=["Naps"],
                 ),
             )
@@ -113,4 +113,4 @@ def test_a_refusal_without_a_time_is_given_again_as_it_was() -> None:
     other = runner.plan(RUN, make_snapshot(*unchanged, now=at(99)))
     assert one == other
     assert isinstance(other, Unschedulable)
-    assert other.again_at is None
+    assert other.retry_at is None

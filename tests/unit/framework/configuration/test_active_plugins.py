@@ -13,7 +13,7 @@ from kruntimes_core.framework.configuration import (
     build_profiles,
     load_configuration,
 )
-from kruntimes_core.framework.loading import LoadError
+from kruntimes_core.framework.plugin_registry import LoadError
 from kruntimes_core.model.messages import InputError
 
 FIVE = ["RuntimePodAvailability", "RunAffinity", "WorkspacePlacement", "PreferredRunAffinity", "LeastLoaded"]
@@ -33,8 +33,8 @@ class {name}:
 """
 
 
-def build(environment: Any, text: str = "", catalog: Any = None) -> Profiles:
-    return build_profiles(load_configuration(text, "c.yaml"), catalog or environment.catalog())
+def build(environment: Any, text: str = "", registry: Any = None) -> Profiles:
+    return build_profiles(load_configuration(text, "c.yaml"), registry or environment.registry())
 
 
 def names(environment: Any, text: str = "") -> list[str]:
@@ -99,7 +99,7 @@ def test_the_order_in_which_plugins_were_installed_decides_nothing(supplied: Any
     supplied.install("ScoreA", SCORER)
     order = supplied.distributions()
     random.Random(seed).shuffle(order)
-    built = build(supplied, "plugins: {enabled: [ScoreB]}", supplied.catalog(order))
+    built = build(supplied, "plugins: {enabled: [ScoreB]}", supplied.registry(order))
     found = [plugin.name for plugin in built.all[0].plugins]
     assert found == [*FIVE, "ScoreB", "FilterA", "FilterB", "ScoreA"]
 
@@ -292,16 +292,16 @@ def test_the_capacity_filter_is_missed_in_each_profile(supplied: Any) -> None:
 def test_a_configuration_without_a_file_has_paths_and_no_lines(environment: Any) -> None:
     configuration = Configuration.model_validate({"plugins": {"disabled": ["Nope"]}})
     with pytest.raises(InputError, match=r"^plugins\.disabled\[0\]: no plugin 'Nope' is installed$"):
-        build_profiles(configuration, environment.catalog())
+        build_profiles(configuration, environment.registry())
     twice = Configuration.model_validate({"plugins": {"enabled": ["A", "A"]}})
     with pytest.raises(InputError, match=r"^plugins\.enabled\[1\]: A is enabled twice"):
-        build_profiles(twice, environment.catalog())
+        build_profiles(twice, environment.registry())
 
 
 def test_what_is_wrong_without_a_file_begins_with_the_thing(environment: Any) -> None:
     def said() -> str:
         with pytest.raises(InputError) as caught:
-            build_profiles(Configuration.default(), environment.catalog())
+            build_profiles(Configuration.default(), environment.registry())
         return str(caught.value)
 
     assert said().startswith("no active plugin of profile default provides capacity")
@@ -313,7 +313,7 @@ def test_what_is_wrong_without_a_file_begins_with_the_thing(environment: Any) ->
     environment.install("Lanes", QUEUE)
     both = Configuration.model_validate({"plugins": {"disabled": ["Zones"]}})
     with pytest.raises(InputError, match=r"^Fair \(acme-fair 1\.0\) and Lanes .* all order the queue"):
-        build_profiles(both, environment.catalog())
+        build_profiles(both, environment.registry())
 
 
 def test_a_plugin_that_cannot_be_built_says_how_to_start_without_it(supplied: Any) -> None:

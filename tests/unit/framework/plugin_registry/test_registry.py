@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kruntimes_core import __version__
-from kruntimes_core.framework.loading import LoadError
+from kruntimes_core.framework.plugin_registry import LoadError
 
 FAILURES = [
     ('raise ImportError("no module named snowflake")', "ImportError: no module named snowflake"),
@@ -27,7 +27,7 @@ def test_a_plugin_that_cannot_be_imported_says_whose_it_is_and_why(
     environment: Any, source: str, cause: str
 ) -> None:
     module = environment.install("Alpha", source, distribution="acme-alpha", version="0.3")
-    error = environment.catalog().error("Alpha")
+    error = environment.registry().error("Alpha")
     assert str(error).startswith(
         f"cannot load plugin Alpha (acme-alpha 0.3, entry point {module}:Alpha)"
         f" into kruntimes-core {__version__}: "
@@ -39,13 +39,13 @@ def test_a_plugin_that_cannot_be_imported_says_whose_it_is_and_why(
 
 def test_the_place_in_the_plugin_that_raised_is_named(environment: Any) -> None:
     module = environment.install("Alpha", "\ndef fail():\n    raise ValueError('x')\nfail()")
-    assert f"{module}.py:10)" in environment.catalog().error("Alpha").cause
+    assert f"{module}.py:10)" in environment.registry().error("Alpha").cause
 
 
 def test_the_users_own_interrupt_is_no_failure_of_a_plugin(environment: Any) -> None:
     environment.install("Alpha", "raise KeyboardInterrupt")
     with pytest.raises(KeyboardInterrupt):
-        environment.catalog().load("Alpha")
+        environment.registry().load("Alpha")
 
 
 def test_a_plugin_is_imported_at_most_once_broken_or_not(environment: Any) -> None:
@@ -54,22 +54,22 @@ def test_a_plugin_is_imported_at_most_once_broken_or_not(environment: Any) -> No
     note = f"import pathlib\np = pathlib.Path({str(log)!r})\np.write_text(p.read_text() + '{{name}} ')\n"
     environment.install("Good", note + "class Good:\n  @hookimpl\n  def score(self): return 1")
     environment.install("Bad", note + "1 / 0")
-    catalog = environment.catalog()
+    registry = environment.registry()
     for _ in range(3):
-        assert catalog.load("Good") is catalog.load("Good")
+        assert registry.load("Good") is registry.load("Good")
         with pytest.raises(LoadError):
-            catalog.load("Bad")
+            registry.load("Bad")
     assert sorted(log.read_text().split()) == ["Bad", "Good"]
 
 
 def test_a_name_that_two_distributions_claim_belongs_to_neither(environment: Any) -> None:
     environment.install("Alpha", distribution="acme", version="1.0")
     environment.install("Alpha", distribution="zoo", version="2.0")
-    catalog = environment.catalog()
-    message = str(catalog.error("Alpha"))
+    registry = environment.registry()
+    message = str(registry.error("Alpha"))
     assert "acme 1.0 and zoo 2.0" in message
     assert message.endswith("both claim this name: uninstall one of them")
-    assert catalog.is_duplicate("Alpha")
+    assert registry.is_duplicate("Alpha")
     assert environment.imported() == []
 
 
@@ -81,7 +81,7 @@ class Alpha:
     reasons = {"Full": 'room for runtime "{runtime}"'}
     stateful = True
     provides = {"capacity"}
-    best_stays_best = True
+    normalize_keeps_best = True
     on_by_default = False
     host_api = ">=1,<2"
     class Arguments(BaseModel):
@@ -93,15 +93,15 @@ class Alpha:
     def filter(self, state, pod): return None
 """,
     )
-    installed = environment.catalog().load("Alpha")
+    installed = environment.registry().load("Alpha")
     assert installed.hooks == {"prefilter": ("run",), "filter": ("state", "pod")}
     declared = installed.declaration
     assert declared.reasons == {"Full": 'room for runtime "{runtime}"'}
-    assert (declared.stateful, declared.best_stays_best, declared.on_by_default) == (True, True, False)
+    assert (declared.stateful, declared.normalize_keeps_best, declared.on_by_default) == (True, True, False)
     assert declared.provides == {"capacity"}
     assert declared.arguments is not None
 
 
 def test_a_broken_plugin_could_still_say_that_it_is_off_by_default(environment: Any) -> None:
     environment.install("Alpha", "class Alpha:\n  on_by_default = False\n")
-    assert environment.catalog().error("Alpha").off_by_default
+    assert environment.registry().error("Alpha").off_by_default

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kruntimes_core.framework.loading.discovery import discover
+from kruntimes_core.framework.plugin_registry.discovery import discover
 
 
 def test_every_claim_is_found_by_name_and_nothing_is_imported(environment: Any) -> None:
@@ -47,7 +47,7 @@ def test_metadata_that_cannot_be_read_is_a_broken_plugin_of_its_distribution(env
     (environment.root / "nameless-1.dist-info" / "entry_points.txt").write_text(
         "[kruntimes.plugins]\nA = m:A\n"
     )
-    catalog = environment.catalog()
-    assert catalog.names == ("A", "acme-odd")
-    assert "reinstall acme-odd" in catalog.error("acme-odd").cause
-    assert catalog.claims("A")[0].distribution == "an unnamed distribution"
+    registry = environment.registry()
+    assert registry.names == ("A", "acme-odd")
+    assert "reinstall acme-odd" in registry.error("acme-odd").cause
+    assert registry.discovered("A")[0].distribution == "an unnamed distribution"

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from kruntimes_core.framework.loading.host import HOST
+from kruntimes_core import __version__
 from kruntimes_core.framework.runner.calls import describe
 from kruntimes_core.model.messages import InputError
 
+HOST_API = "1.0"
+"""The version of the hooks and value types. A plugin may restrict it: `host_api = ">=1,<2"`."""
 
-class Refusal(Exception):  # noqa: N818 - not an error of the host: its answer to a plugin
+HOST = f"kruntimes-core {__version__}"
+"""What this host is called in errors about plugins."""
+
+
+class InvalidPlugin(Exception):  # noqa: N818 - as `InvalidRun`: an answer, not an error of the host
     """Why a plugin cannot be used, in words that do not name it. Becomes a `LoadError`."""
 
 
@@ -17,7 +25,7 @@ class LoadError(InputError):
     """A plugin cannot be loaded.
 
     name: the plugin's. origin: its distribution and version. cause: what is wrong.
-    off_by_default: the plugin could say so before it failed, so nobody who does not name it needs it.
+    off_by_default: the plugin could say so before it failed, so only a configuration that names it needs it.
     """
 
     def __init__(
@@ -36,7 +44,25 @@ class LoadError(InputError):
         )
 
 
-def describe_exception(error: BaseException) -> str:
+@contextmanager
+def plugin_code(
+    problem: str = "", advice: str = "", passes: type[BaseException] = InvalidPlugin
+) -> Iterator[None]:
+    """Turn whatever a plugin's code raises in the block, `SystemExit` included, into `InvalidPlugin`.
+
+    The text is `problem: what was raised and where: advice`. passes: an exception that goes through, as
+    `InvalidPlugin` does, and `KeyboardInterrupt`, which is the user's own.
+    """
+    try:
+        yield
+    except (InvalidPlugin, KeyboardInterrupt, passes):
+        raise
+    except BaseException as error:
+        parts = (problem, _described(error), advice)
+        raise InvalidPlugin(": ".join(part for part in parts if part)) from error
+
+
+def _described(error: BaseException) -> str:
     """One line: the exception's type and text, and the place in the plugin's code that raised it."""
     described = describe(error)
     if isinstance(error, SyntaxError):
@@ -47,10 +73,5 @@ def describe_exception(error: BaseException) -> str:
 
 def _is_foreign(filename: str) -> bool:
     """Whether a frame is neither the import system's nor this host's own."""
-    return (
-        not filename.startswith("<") and "importlib" not in filename and __package__ not in _dotted(filename)
-    )
-
-
-def _dotted(filename: str) -> str:
-    return filename.replace("\\", "/").replace("/", ".")
+    dotted = filename.replace("\\", "/").replace("/", ".")
+    return not filename.startswith("<") and "importlib" not in filename and __package__ not in dotted

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from kruntimes_core.framework.configuration import (
+    ActivationState,
     PluginState,
-    State,
     build_profiles,
-    describe,
+    describe_plugins,
     load_configuration,
 )
 
@@ -19,7 +19,9 @@ OFF = "class {name}:\n  on_by_default = False\n  @hookimpl\n  def filter(self, p
 
 
 def states(environment: Any, text: str = "") -> dict[str, PluginState]:
-    return {one.name: one for one in describe(load_configuration(text, "c.yaml"), environment.catalog())}
+    return {
+        one.name: one for one in describe_plugins(load_configuration(text, "c.yaml"), environment.registry())
+    }
 
 
 def test_an_active_plugin_shows_owner_hooks_and_weight(environment: Any) -> None:
@@ -29,7 +31,7 @@ def test_an_active_plugin_shows_owner_hooks_and_weight(environment: Any) -> None
         name="LeastLoaded",
         distribution="acme-leastloaded",
         version="1.0",
-        state=State.ACTIVE,
+        state=ActivationState.ACTIVE,
         hooks=("score",),
         weight=3,
         profile="default",
@@ -54,9 +56,11 @@ def test_the_order_is_that_of_the_profile_that_is_built(environment: Any) -> Non
     environment.supplied()
     environment.install("Ant")
     configuration = load_configuration("plugins: {enabled: [Ant], disabled: [LeastLoaded]}", "c.yaml")
-    catalog = environment.catalog()
-    active = [one.name for one in describe(configuration, catalog) if one.state is State.ACTIVE]
-    assert active == [plugin.name for plugin in build_profiles(configuration, catalog).all[0].plugins]
+    registry = environment.registry()
+    active = [
+        one.name for one in describe_plugins(configuration, registry) if one.state is ActivationState.ACTIVE
+    ]
+    assert active == [plugin.name for plugin in build_profiles(configuration, registry).all[0].plugins]
 
 
 def test_hooks_are_shown_in_the_order_of_a_cycle(environment: Any) -> None:
@@ -74,7 +78,7 @@ def test_why_a_plugin_does_not_decide(environment: Any) -> None:
     environment.install("Twin", distribution="zoo")
     environment.install("Broken", RAISES)
     trap = environment.install("Trap", RAISES)
-    shown = describe(load_configuration("plugins: {disabled: [Trap]}", "c"), environment.catalog())
+    shown = describe_plugins(load_configuration("plugins: {disabled: [Trap]}", "c"), environment.registry())
     rows = [(one.name, one.distribution, one.state.value, one.why) for one in shown if one.why]
     assert [row[:3] for row in rows] == [
         ("Broken", "acme-broken", "broken"),
@@ -94,8 +98,10 @@ def test_why_a_plugin_does_not_decide(environment: Any) -> None:
 @pytest.mark.parametrize("disabled", ["[GpuFilter]", "['*', GpuFilter]"])
 def test_a_disabled_plugin_shows_its_version_and_is_not_imported(environment: Any, disabled: str) -> None:
     environment.install("GpuFilter", RAISES, version="2.1")
-    [shown] = describe(load_configuration(f"plugins: {{disabled: {disabled}}}", "c"), environment.catalog())
-    assert (shown.state, shown.version, shown.hooks) == (State.DISABLED, "2.1", ())
+    [shown] = describe_plugins(
+        load_configuration(f"plugins: {{disabled: {disabled}}}", "c"), environment.registry()
+    )
+    assert (shown.state, shown.version, shown.hooks) == (ActivationState.DISABLED, "2.1", ())
     assert environment.imported() == []
 
 
@@ -120,14 +126,17 @@ plugins: {disabled: [LeastLoaded]}
 profiles:
 - {name: gpu, runtimes: [x], plugins: {disabled: ['*'], enabled: [{name: LeastLoaded, weight: 4}]}}
 """
-    listed = describe(load_configuration(text, "c.yaml"), environment.catalog())
+    listed = describe_plugins(load_configuration(text, "c.yaml"), environment.registry())
     assert [one.profile for one in listed] == ["default"] * 6 + ["gpu"] * 6
     of_default, of_gpu = (
         {one.name: one for one in listed if one.profile == name} for name in ("default", "gpu")
     )
     assert next(iter(of_gpu)) == list(of_default)[4] == "LeastLoaded"
-    assert (of_gpu["LeastLoaded"].state, of_gpu["LeastLoaded"].weight) == (State.ACTIVE, 4)
-    assert (of_default["LeastLoaded"].state, of_default["LeastLoaded"].weight) == (State.DISABLED, None)
+    assert (of_gpu["LeastLoaded"].state, of_gpu["LeastLoaded"].weight) == (ActivationState.ACTIVE, 4)
+    assert (of_default["LeastLoaded"].state, of_default["LeastLoaded"].weight) == (
+        ActivationState.DISABLED,
+        None,
+    )
     assert of_default["LeastLoaded"].why == "named in plugins.disabled"
     place = "profiles[0].plugins"
     assert of_gpu["RunAffinity"].why == f'{place}.disabled has "*", and {place}.enabled does not name it'
@@ -137,14 +146,14 @@ profiles:
 @pytest.mark.parametrize("text", ["plugins: {enabled: [NotInstalled]}", "plugins: {disabled: [no-such]}"])
 def test_names_that_nobody_knows_do_not_keep_the_list_from_working(environment: Any, text: str) -> None:
     environment.install("Alpha")
-    assert states(environment, text)["Alpha"].state is State.ACTIVE
+    assert states(environment, text)["Alpha"].state is ActivationState.ACTIVE
 
 
 def test_with_a_configuration_that_cannot_be_read_nothing_is_imported(environment: Any) -> None:
     environment.install("Alpha", RAISES)
-    [shown] = describe(None, environment.catalog())
+    [shown] = describe_plugins(None, environment.registry())
     assert (shown.name, shown.distribution, shown.version) == ("Alpha", "acme-alpha", "1.0")
-    assert shown.state is State.UNKNOWN
+    assert shown.state is ActivationState.UNKNOWN
     assert environment.imported() == []
 
 

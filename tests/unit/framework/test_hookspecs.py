@@ -1,6 +1,6 @@
 """The hooks and what each may name are a promise to plugin authors, written down here once more."""
 
-from kruntimes_core.framework.loading.signatures import argument_names, hook_names
+from kruntimes_core.framework.hookspecs import argument_names, hook_names
 
 # The table "What a plugin may name" of the semantics, and queue_key of the design.
 PROMISED = {

@@ -29,16 +29,16 @@ REFUSED = [
     ("@hookimpl\ndef fliter(self, pod): ...", "'fliter', which is no hook: did you mean filter?"),
     ("@hookimpl\ndef pre_filter(self): ...", "'pre_filter', which is no hook: write prefilter"),
     ("@hookimpl\ndef bind(self): ...", "'bind', which is no hook: known are filter, normalize"),
-    ("@hookimpl\ndef filter(self, pood): ...", "filter names 'pood', which it cannot get: did you mean pod?"),
+    ("@hookimpl\ndef filter(self, pood): ...", "'pood', which this hook does not provide: did you mean pod?"),
     (
         "@hookimpl\ndef score(self, node): ...",
-        "'node', which it cannot get: known are pod, run, snapshot, state",
+        "'node', which this hook does not provide: known are pod, run, snapshot, state",
     ),
-    ("@hookimpl\ndef filter(self, bound): ...", "filter names 'bound'"),
+    ("@hookimpl\ndef filter(self, bound): ...", "filter takes an argument 'bound'"),
     ("@hookimpl\ndef filter(pod): ...", "filter is a method without self"),
     ("@hookimpl\ndef filter(): ...", "filter is a method without self"),
-    ("@hookimpl\ndef filter(self, pod, state): ...", "filter names state, but there is no prefilter"),
-    ("@hookimpl\ndef unreserve(self, state): ...", "unreserve names state, but there is no prefilter"),
+    ("@hookimpl\ndef filter(self, pod, state): ...", "filter takes state, but there is no prefilter"),
+    ("@hookimpl\ndef unreserve(self, state): ...", "unreserve takes state, but there is no prefilter"),
     ("@hookimpl\ndef normalize(self, scores): ...", "normalize without score"),
     ("def helper(self): ...", "it has no hooks"),
     ("def filter(self, pod): ...", "filter is a function without a mark"),
@@ -86,7 +86,7 @@ DECLARED = [
     ("provides = {'Capacity'}", "it provides 'Capacity', which this host does not know: write capacity"),
     ("provides = 3", "provides is 3"),
     ("stateful = 1", "stateful is 1: make it True or False"),
-    ("best_stays_best = 'yes'", "best_stays_best is 'yes'"),
+    ("normalize_keeps_best = 'yes'", "normalize_keeps_best is 'yes'"),
     ("on_by_default = None", "on_by_default is None"),
     ("host_api = 1", "host_api is 1: make it a version range"),
     ("host_api = 'one'", "host_api is 'one'"),
@@ -100,7 +100,7 @@ DECLARED = [
 def cause(environment: Any, body: str) -> str:
     indented = "".join(f"    {line}\n" for line in body.splitlines())
     environment.install("Plugin", "class Plugin:\n" + indented)
-    error = environment.catalog().error("Plugin")
+    error = environment.registry().error("Plugin")
     assert error is not None, "the plugin was accepted"
     assert "\n" not in str(error)
     return str(error.cause)
@@ -129,13 +129,13 @@ FAILS_WHEN_LOOKED_AT = [
 def test_a_plugin_that_fails_when_it_is_looked_at(environment: Any, code: str) -> None:
     body = "".join(f"    {line}\n" for line in f"{code}\n@hookimpl\ndef filter(self, pod): ...".splitlines())
     environment.install("Plugin", f"class Plugin:\n{body}\nready = Plugin()", value=":ready")
-    assert "\n" not in str(environment.catalog().error("Plugin"))
+    assert "\n" not in str(environment.registry().error("Plugin"))
 
 
 def test_an_error_that_cannot_be_shown_is_named(environment: Any) -> None:
     source = "class Mute(Exception):\n    def __str__(self): raise SystemExit('no text')\nraise Mute"
     environment.install("Plugin", source)
-    assert "Mute: its message cannot be read" in environment.catalog().error("Plugin").cause
+    assert "Mute: its message cannot be read" in environment.registry().error("Plugin").cause
 
 
 def test_capacity_needs_a_filter(environment: Any) -> None:
@@ -157,7 +157,7 @@ def test_capacity_needs_a_filter(environment: Any) -> None:
 )
 def test_a_module_is_held_to_the_same(environment: Any, source: str, words: str) -> None:
     environment.install("Plugin", source, value="")
-    assert words in environment.catalog().error("Plugin").cause
+    assert words in environment.registry().error("Plugin").cause
 
 
 ACCEPTED = [
@@ -179,7 +179,7 @@ ACCEPTED = [
 @pytest.mark.parametrize("function", ACCEPTED)
 def test_what_may_be_right_is_accepted(environment: Any, function: str) -> None:
     environment.install("Plugin", f"class Plugin:\n    @hookimpl\n    {function}\n")
-    assert environment.catalog().error("Plugin") is None
+    assert environment.registry().error("Plugin") is None
 
 
 @pytest.mark.parametrize("kind", ["classmethod", "staticmethod"])
@@ -188,7 +188,7 @@ def test_class_and_static_methods_are_functions_too(environment: Any, kind: str)
     environment.install(
         "Plugin", f"class Plugin:\n    @hookimpl\n    @{kind}\n    def filter({first}pod): ...\n"
     )
-    assert environment.catalog().load("Plugin").hooks == {"filter": ("pod",)}
+    assert environment.registry().load("Plugin").hooks == {"filter": ("pod",)}
 
 
 def test_a_decorated_hook_is_judged_by_what_it_wraps(environment: Any) -> None:
@@ -204,9 +204,9 @@ class Plugin:
     {kind} filter(self, pod): ...
 """
     environment.install("Plugin", source.replace("{kind}", "def"))
-    assert environment.catalog().load("Plugin").hooks == {"filter": ("pod",)}
+    assert environment.registry().load("Plugin").hooks == {"filter": ("pod",)}
     environment.install("Other", source.replace("{kind}", "async def").replace("Plugin", "Other"))
-    assert "filter is async" in environment.catalog().error("Other").cause
+    assert "filter is async" in environment.registry().error("Other").cause
 
 
 def test_a_scorer_with_its_own_normalize_scores_in_any_type(environment: Any) -> None:
@@ -218,10 +218,10 @@ class Plugin:
     def normalize(self, scores: list[tuple[float, str]]) -> Sequence[int]: ...
 """
     environment.install("Plugin", source.replace("scores: list[tuple[float, str]]", "scores: Sequence[Any]"))
-    assert environment.catalog().error("Plugin") is None
+    assert environment.registry().error("Plugin") is None
 
 
 def test_reserve_needs_no_unreserve_and_the_other_way_round(environment: Any) -> None:
     for name, hook in (("One", "reserve"), ("Two", "unreserve")):
         environment.install(name, f"class {name}:\n    @hookimpl\n    def {hook}(self, pod): ...\n")
-        assert environment.catalog().error(name) is None
+        assert environment.registry().error(name) is None
