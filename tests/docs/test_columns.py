@@ -16,7 +16,6 @@ from kruntimes_core.framework.runner import (
     prefilter,
     runner,
     scoring,
-    target_changes,
 )
 from kruntimes_core.framework.runner.columns import Column
 from kruntimes_core.framework.runner.scores import RawScores
@@ -33,7 +32,6 @@ BOUNDS = {
     "combinations of states in a profile": combinations._KEPT_COMBINATIONS,
     "answers of a prefilter": prefilter._REMEMBERED,
     "Runtimes": runner._KEPT_POOLS,
-    "selectors whose changes are followed, of a Runtime": target_changes._FOLLOWED,
 }
 
 

@@ -1,4 +1,4 @@
-"""When something about the Pods of a pool changed, so that a column finds what changed since it looked."""
+"""When the Pods of a pool changed, so that a column finds what changed since it looked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from kruntimes_core.framework.runner.bits import mask_of
 
 
 class Changes:
-    """The last change of one thing of each Pod, in turns of the pool."""
+    """The last change of each Pod, in turns of the pool."""
 
     __slots__ = ("_last_asked", "_last_found", "_turns")
 

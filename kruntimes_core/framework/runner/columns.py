@@ -15,7 +15,6 @@ from kruntimes_core.framework.profile import ActivePlugin, Hook
 from kruntimes_core.framework.runner import calls
 from kruntimes_core.framework.runner.bits import members
 from kruntimes_core.framework.runner.outcomes import Prepared
-from kruntimes_core.framework.runner.paths import Paths
 from kruntimes_core.framework.runner.pool import Pool
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
@@ -27,13 +26,11 @@ _KEPT_STATES = 32_768
 class Column(ABC):
     """The answers for one state, and which of them do not hold any more."""
 
-    __slots__ = ("_due", "paths", "size", "turn", "used")
+    __slots__ = ("_due", "size", "turn", "used")
 
     def __init__(self) -> None:
         self._due = 0
-        """The set of the Pods that changed, in a way that matters, since they were asked about."""
-        self.paths: Paths | None = None
-        """What answers follow from, if from targets alone; else each change of a Pod matters."""
+        """The set of the Pods that changed since they were asked about."""
         self.turn = 0
         """Of the pool, when `_due` was brought up to date."""
         self.size = 0
@@ -48,7 +45,7 @@ class Column(ABC):
             taken = due & among
             self._due = due ^ taken
             return members(taken) if taken else (), taken
-        changed, fresh = (self.paths or pool.changes).after(self.turn)
+        changed, fresh = pool.changes.after(self.turn)
         self.turn = pool.turn
         due |= fresh
         taken = due & among
@@ -118,8 +115,6 @@ class Columns(Generic[C]):
         self._reusable = reuse and not plugin.stateful and "snapshot" not in names
         self.shared = self._reusable and not self._by_run
         """Whether equal states are all that two Runs need to share answers."""
-        self._by_targets = self._reusable and "pod" in names
-        """Whether the hook may turn out to read nothing of a Pod but what its targets match."""
         self._kept: dict[Hashable, C] = {}
         self._kept_answers = kept
         self._answers = 0
@@ -140,7 +135,6 @@ class Columns(Generic[C]):
         column = self._kept.get(key)
         if column is None:
             column = self._kept[key] = self._new()
-            column.paths = Paths(pool) if self._by_targets else None
         return column
 
     def bring_up(
@@ -152,11 +146,7 @@ class Columns(Generic[C]):
             return
         self._effort.questions += len(due)
         try:
-            state, paths = prepared.states[self._place], column.paths
-            if paths is None:
-                answers = self._ask(pool.pods, due, state, run, snapshot)
-            else:
-                answers = self._by_paths(paths, column, due, pool, (state, run, snapshot))
+            answers = self._ask(pool.pods, due, prepared.states[self._place], run, snapshot)
             if len(due) == 1 and column.knows(due[0], answers[0]):
                 return
             answers = self._check(self.plugin, answers)
@@ -166,19 +156,7 @@ class Columns(Generic[C]):
             column.learn(due, taken, answers)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin's code raises is its own error
             column.put_back(taken)
-            column.paths = None  # one of them may end in an answer out of contract: it is asked for again
             raise calls.broken(self.plugin, self._hook, error) from None
-
-    def _by_paths(
-        self, paths: Paths, column: C, due: Sequence[int], pool: Pool, asking: tuple[Any, Run, Snapshot]
-    ) -> list[Any]:
-        """The answers, most of them without a question. asking: what the hook is told besides the Pod."""
-        answers = paths.answers(due, lambda pod: self._ask((pod,), (0,), *asking)[0])
-        if paths.lost:
-            column.paths = None
-            self._by_targets = self._by_targets and not paths.beyond
-            answers += self._ask(pool.pods, due[len(answers) :], *asking)
-        return answers
 
     @property
     def crowded(self) -> bool:

@@ -6,12 +6,11 @@ int (see `bits`), and a column of answers is a list.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Set
 
-from kruntimes_core.framework.runner.bits import mask_of
+from kruntimes_core.framework.runner.bits import flags_of, lowest, mask_of
 from kruntimes_core.framework.runner.changes import Changes
-from kruntimes_core.framework.runner.names import NameOrder
-from kruntimes_core.framework.runner.target_changes import TargetChanges
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.snapshot import Pods
 
@@ -20,15 +19,14 @@ class Pool:
     """One Runtime's Pods by position. `turn` grows with each change of one of them."""
 
     __slots__ = (
+        "_ascending",
+        "_by_name",
         "_followed",
         "_free",
-        "_names",
         "_positions",
-        "came",
         "changes",
         "pods",
         "present",
-        "targets",
         "turn",
     )
 
@@ -39,14 +37,13 @@ class Pool:
         """The set of all Pods."""
         self.turn = 0
         self.changes = Changes()
-        """Of anything; that a Pod came is one."""
-        self.came = Changes()
-        """Of which Pod is at a position."""
-        self.targets = TargetChanges()
-        """Of what Pods' targets match."""
+        """Of Pods; that one came is such a change."""
         self._positions: dict[str, int] = {}
         self._free: list[int] = []
-        self._names = NameOrder()
+        self._by_name: list[int] = []
+        """All positions, in order of the names of their Pods."""
+        self._ascending = True
+        """Whether that is the order of positions too, as it is until Pods come and go."""
         self._followed: Pods | None = None
 
     def __len__(self) -> int:
@@ -65,7 +62,7 @@ class Pool:
             elif position is None:
                 self._add(name, pod)
             elif self.pods[position] is not pod:
-                self._change(position, pod)
+                self._put(position, pod)
         self._followed = pods
 
     def pod(self, position: int) -> RuntimePod:
@@ -82,11 +79,17 @@ class Pool:
 
     def smallest(self, mask: int) -> int:
         """The position of the Pod in `mask`, which is not empty, with the smallest name."""
-        return self._names.first(mask)
+        if self._ascending:
+            return lowest(mask)
+        flags = flags_of(mask, len(self.pods))
+        return next(position for position in self._by_name if flags[position])
 
     def ordered(self, mask: int) -> list[int]:
         """The positions in `mask` in order of names; not to be changed."""
-        return self._names.ordered(mask, len(self.pods))
+        if mask == self.present:
+            return self._by_name
+        flags = flags_of(mask, len(self.pods))
+        return [position for position in self._by_name if flags[position]]
 
     def _to_look_at(self, pods: Pods) -> Iterable[str]:
         changed = pods.changed_since(self._followed.mark) if self._followed is not None else None
@@ -101,16 +104,14 @@ class Pool:
             position = len(self.pods)
             self.pods.append(None)
         self._positions[name] = position
-        self._names.add(name, position)
         self.present |= 1 << position
+        place = self._place_by_name(name)
+        last = self._by_name[-1] if self._by_name else -1
+        self._ascending = not self._by_name or (
+            self._ascending and place == len(self._by_name) and position > last
+        )
         self._put(position, pod)
-        self.came.note(position, self.turn)
-
-    def _change(self, position: int, pod: RuntimePod) -> None:
-        before = self.pods[position]
-        self._put(position, pod)
-        if before is not None and self.targets.followed:
-            self.targets.note(position, before.targets, pod.targets, self.turn)
+        self._by_name.insert(place, position)
 
     def _put(self, position: int, pod: RuntimePod) -> None:
         self.pods[position] = pod
@@ -119,10 +120,12 @@ class Pool:
 
     def _remove(self, name: str, position: int) -> None:
         del self._positions[name]
-        self._names.remove(name)
+        del self._by_name[self._place_by_name(name)]
         self.present ^= 1 << position
         self.pods[position] = None
         self.turn += 1
         self.changes.forget(position)
-        self.came.forget(position)
         self._free.append(position)
+
+    def _place_by_name(self, name: str) -> int:
+        return bisect_left(self._by_name, name, key=lambda position: self.pod(position).name)

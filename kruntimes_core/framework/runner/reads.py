@@ -1,8 +1,7 @@
-"""What a hook read of targets: its answer holds until that changes.
+"""What a prefilter read of the namespace's targets: its answer holds until that changes.
 
 Most Runs have no affinity, and a prefilter that names `targets` does not look at them. So not the
-argument is remembered but what was asked of it, and a placement wakes those who asked about it. So
-it is with a Pod's targets, for filters and scorers that look at nothing else (see `paths`).
+argument is remembered but what was asked of it, and a placement wakes those who asked about it.
 """
 
 from __future__ import annotations
@@ -45,14 +44,13 @@ class Reads:
 
 
 class ReadTargets(Targets):
-    """The targets of a namespace, or of a Pod, as one call of a hook sees them: every question is noted."""
+    """The namespace's targets as one call of a prefilter sees them: every question is noted."""
 
     __slots__ = ("_targets", "reads")
 
-    def __init__(self, targets: Targets, reads: Reads | None = None) -> None:
-        """reads: where questions are noted; by default for these targets alone."""
+    def __init__(self, targets: Targets) -> None:
         self._targets = targets
-        self.reads = Reads() if reads is None else reads
+        self.reads = Reads()
 
     def any(self, selector: LabelSelector) -> bool:
         """See `Targets.any`."""
