@@ -87,7 +87,7 @@ class SchedulerHooks:
         """Turn this plugin's raw scores of all feasible Pods into 0..100, more is better.
 
         Asked once in a cycle, when all raw scores are known; not at all where the outcome cannot
-        depend on it (see `best_stays_best`).
+        depend on it (see `normalize_keeps_best`).
 
         Returns: one int 0..100 for each score, in the given order.
         """

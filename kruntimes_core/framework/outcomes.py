@@ -12,14 +12,14 @@ class Reject:
 
     reason: a CamelCase name out of the plugin's own `reasons`.
     detail: free text for the decision record only; never in a status or a metric.
-    again_at: an aware time at which the answer may become yes, besides any change.
-    elsewhere: the Run is tied to another Pod than this one, so this no explains little.
+    retry_at: an aware time at which the answer may become yes, besides any change.
+    pinned_elsewhere: the Run is tied to another Pod than this one, so this no explains little.
     """
 
     reason: str
     detail: str | None = None
-    again_at: datetime | None = None
-    elsewhere: bool = False
+    retry_at: datetime | None = None
+    pinned_elsewhere: bool = False
 
 
 class InvalidRun(Exception):  # noqa: N818 - the public name that the specification's authors chose

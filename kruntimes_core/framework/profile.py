@@ -33,7 +33,7 @@ class ActivePlugin:
     weight: int = 1
     stateful: bool = False
     provides: frozenset[str] = frozenset()
-    best_stays_best: bool = False
+    normalize_keeps_best: bool = False
 
     @property
     def origin(self) -> str:

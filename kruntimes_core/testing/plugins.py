@@ -19,7 +19,7 @@ def fake_plugin(
     reasons: Iterable[str] = (),
     weight: int = 1,
     stateful: bool = False,
-    best_stays_best: bool = False,
+    normalize_keeps_best: bool = False,
     **hooks: Callable[..., Any],
 ) -> ActivePlugin:
     """A plugin whose hooks are the given functions, each with the arguments that it names.
@@ -37,7 +37,7 @@ def fake_plugin(
         reasons={reason: reason for reason in reasons},
         weight=weight,
         stateful=stateful,
-        best_stays_best=best_stays_best,
+        normalize_keeps_best=normalize_keeps_best,
     )
 
 

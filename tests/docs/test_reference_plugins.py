@@ -81,7 +81,7 @@ def test_the_attributes_are_those_that_are_read() -> None:
 def test_the_defaults_of_attributes_are_those_of_a_plugin_that_says_nothing() -> None:
     defaults = declared.Declaration()
     said = {row[0]: row[2] for row in rows(ATTRIBUTES.text)}
-    for name in ("stateful", "best_stays_best", "on_by_default"):
+    for name in ("stateful", "normalize_keeps_best", "on_by_default"):
         assert said[name] == str(getattr(defaults, name))
     assert not defaults.reasons
     assert not defaults.provides

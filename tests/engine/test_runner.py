@@ -140,7 +140,7 @@ def by_table(table: dict[str, int]) -> Any:
 
 SHAPES: dict[str, dict[str, Any]] = {
     "plain": {},
-    "monotone": {"normalize": share_of_highest, "best_stays_best": True},
+    "monotone": {"normalize": share_of_highest, "normalize_keeps_best": True},
     "normalized": {"normalize": share_of_highest},
     "coarse": {"normalize": quarters},
 }
@@ -195,7 +195,7 @@ def test_raw_scores_that_cannot_be_hashed_are_ranked_too() -> None:
     plugin = fake_plugin(
         score=lambda pod: [int(pod.name[-1])],
         normalize=lambda scores: [value[0] * 10 for value in scores],
-        best_stays_best=True,
+        normalize_keeps_best=True,
     )
     runner = Runner(Profile(plugins=(plugin,)))
     pods = [make_pod(name) for name in NAMES]

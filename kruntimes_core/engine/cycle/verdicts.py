@@ -56,8 +56,8 @@ class Verdicts:
         core = self._core
         core.tally.syncs[Result.NO_PODS] += 1
         core.waiting.stays(offer.waiting, offer.entry, outcome.prepared, known_full)
-        if outcome.again_at is not None:
-            self._wake_at(offer.waiting, core.tick_of(outcome.again_at))
+        if outcome.retry_at is not None:
+            self._wake_at(offer.waiting, core.tick_of(outcome.retry_at))
         if is_news(offer.entry.decision, offer.waiting, outcome.headline):
             own = PlanWork(
                 entry=offer.entry,
@@ -119,8 +119,8 @@ class Verdicts:
             core.needs(work.profile),
             known_full=self.known_full(work),
         )
-        if outcome.again_at is not None:
-            self._wake_at(waiting, core.tick_of(outcome.again_at))
+        if outcome.retry_at is not None:
+            self._wake_at(waiting, core.tick_of(outcome.retry_at))
 
     def known_full(self, work: PlanWork | OfferWork) -> bool:
         """Whether nothing changed since the take that the Run was not answered for."""

@@ -47,7 +47,7 @@ def build_plugin(
         weight=weight,
         stateful=declaration.stateful,
         provides=declaration.provides,
-        best_stays_best=declaration.best_stays_best,
+        normalize_keeps_best=declaration.normalize_keeps_best,
     )
 
 

@@ -32,7 +32,7 @@ class Declaration:
     arguments: type[BaseModel] | None = None
     stateful: bool = False
     provides: frozenset[str] = frozenset()
-    best_stays_best: bool = False
+    normalize_keeps_best: bool = False
     on_by_default: bool = True
 
 
@@ -49,7 +49,7 @@ def read_declaration(plugin: object) -> Declaration:
         arguments=_arguments(_attribute(plugin, "Arguments", None)),
         stateful=_flag(plugin, "stateful", default=False),
         provides=_provides(_attribute(plugin, "provides", ())),
-        best_stays_best=_flag(plugin, "best_stays_best", default=False),
+        normalize_keeps_best=_flag(plugin, "normalize_keeps_best", default=False),
         on_by_default=_flag(plugin, "on_by_default", default=True),
     )
 

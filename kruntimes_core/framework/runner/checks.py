@@ -22,22 +22,22 @@ def rejection(plugin: ActivePlugin, answer: Any, hook: str = "filter") -> Reject
         return None
     if not isinstance(answer, Reject):
         raise plugin.error(hook, f"returned {shown(answer)}; return None or Reject(reason)")
-    reason, detail, again_at = answer.reason, answer.detail, answer.again_at
+    reason, detail, retry_at = answer.reason, answer.detail, answer.retry_at
     if not isinstance(reason, str) or reason not in plugin.reasons:
         raise plugin.error(hook, f"gave reason {shown(reason)}; declare it in `reasons`")
     if not isinstance(detail, str | None):
         raise plugin.error(hook, f"gave detail {shown(detail)}; use a text")
-    if not isinstance(answer.elsewhere, bool):
-        raise plugin.error(hook, f"gave elsewhere {shown(answer.elsewhere)}; use True or False")
-    if again_at is not None and (not isinstance(again_at, datetime) or again_at.utcoffset() is None):
-        raise plugin.error(hook, f"gave again_at {shown(again_at)}; use an aware datetime")
-    if type(answer) is Reject and type(reason) is str and type(detail) in (str, type(None)) and not again_at:
+    if not isinstance(answer.pinned_elsewhere, bool):
+        raise plugin.error(hook, f"gave pinned_elsewhere {shown(answer.pinned_elsewhere)}; use True or False")
+    if retry_at is not None and (not isinstance(retry_at, datetime) or retry_at.utcoffset() is None):
+        raise plugin.error(hook, f"gave retry_at {shown(retry_at)}; use an aware datetime")
+    if type(answer) is Reject and type(reason) is str and type(detail) in (str, type(None)) and not retry_at:
         return answer
     return Reject(
         str.__str__(reason),
         str.__str__(detail) if detail is not None else None,
-        again_at.astimezone(UTC) if again_at is not None else None,
-        answer.elsewhere,
+        retry_at.astimezone(UTC) if retry_at is not None else None,
+        answer.pinned_elsewhere,
     )
 
 

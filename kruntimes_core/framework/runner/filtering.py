@@ -54,7 +54,7 @@ class Sifted:
                 verdicts[pool.pod(position).name] = (step.place, answers[position])
         return verdicts
 
-    def again_at(self, now: datetime) -> datetime | None:
+    def retry_at(self, now: datetime) -> datetime | None:
         """The earliest time after `now` at which a rejection may turn."""
         return min(
             (
@@ -117,7 +117,7 @@ class Filtering:
     def headline(self, sifted: Sifted, run: Run) -> Headline:
         """The rejection that a waiting Run shows: of the Pods that got furthest in the order of filters.
 
-        Pods that the Run is not tied to (`elsewhere`) count only if there are no others; among the
+        Pods that the Run is not tied to (`pinned_elsewhere`) count only if there are no others; among the
         reasons of one plugin the first declared one wins, so that the text does not follow numbers.
         """
         given = [

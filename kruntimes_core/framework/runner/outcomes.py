@@ -86,7 +86,7 @@ class Unschedulable(Planned):
     """No feasible Pod: the Run waits."""
 
     headline: Headline
-    again_at: datetime | None = None
+    retry_at: datetime | None = None
     """The earliest time at which a rejection may turn, besides any change."""
 
 

@@ -132,7 +132,7 @@ class Runner:
             rejections=self._filtering.counted(sifted),
             verdicts=sifted.verdicts(pool) if self._records else None,
             headline=self._filtering.headline(sifted, run),
-            again_at=sifted.again_at(snapshot.now),
+            retry_at=sifted.retry_at(snapshot.now),
         )
         if outcome.verdicts is None and not any(step.column.timed for step in sifted.rejecting):
             columns.refusal = Refusal(pool, sifted, outcome)

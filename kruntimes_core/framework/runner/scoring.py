@@ -31,7 +31,7 @@ class Scoring:
         )
         # Whether equal raw scores stay equal, and only the best one becomes the best, for every scorer.
         self._by_raw = reuse and all(
-            columns.plugin.best_stays_best or "normalize" not in columns.plugin.hooks
+            columns.plugin.normalize_keeps_best or "normalize" not in columns.plugin.hooks
             for columns in self.columns
         )
 

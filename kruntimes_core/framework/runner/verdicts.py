@@ -12,7 +12,7 @@ from kruntimes_core.framework.runner.bits import mask_of, members
 from kruntimes_core.framework.runner.columns import Column
 
 Kind = tuple[str, bool]
-"""Reason and `elsewhere` of a rejection."""
+"""Reason and `pinned_elsewhere` of a rejection."""
 
 
 class Verdicts(Column):
@@ -60,7 +60,9 @@ class Verdicts(Column):
 
     def _stand(self, mask: int, answer: Reject | None) -> bool:
         """Whether these Pods are in the set of this answer already."""
-        known = self.passed if answer is None else self._rejected.get((answer.reason, answer.elsewhere), 0)
+        known = (
+            self.passed if answer is None else self._rejected.get((answer.reason, answer.pinned_elsewhere), 0)
+        )
         return known & mask == mask
 
     def _take_out(self, mask: int) -> None:
@@ -76,12 +78,12 @@ class Verdicts(Column):
         if answer is None:
             self.passed |= mask
         else:
-            kind = (answer.reason, answer.elsewhere)
+            kind = (answer.reason, answer.pinned_elsewhere)
             self._rejected[kind] = self._rejected.get(kind, 0) | mask
 
     def _set_times(self, mask: int, answer: Reject | None) -> None:
-        if answer is not None and answer.again_at is not None:
-            self.timed.update(dict.fromkeys(members(mask), answer.again_at))
+        if answer is not None and answer.retry_at is not None:
+            self.timed.update(dict.fromkeys(members(mask), answer.retry_at))
         elif self.timed:
             for position in members(mask):
                 self.timed.pop(position, None)

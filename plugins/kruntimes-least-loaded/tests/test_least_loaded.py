@@ -110,7 +110,7 @@ def test_places_are_given_from_the_start_of_a_group_of_equals(
 
 def test_the_second_of_a_thousand_is_not_called_best() -> None:
     assert places(*range(1000), capacity=1000)[:3] == [100, 99, 99]
-    assert LeastLoaded.best_stays_best
+    assert LeastLoaded.normalize_keeps_best
 
 
 def test_the_record_shows_loads_as_people_read_them() -> None:

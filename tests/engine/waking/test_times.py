@@ -36,11 +36,11 @@ def test_a_heartbeat_that_runs_out_wakes_those_that_wait_for_fewer_targets_not_f
     assert host.wakeups[WakeSource.TIMER] == 1
 
 
-def test_again_at_is_not_forgotten_while_the_only_run_of_its_class_is_in_work() -> None:
+def test_retry_at_is_not_forgotten_while_the_only_run_of_its_class_is_in_work() -> None:
     opens = NOW + timedelta(seconds=8)
 
     def nap(pod: RuntimePod, snapshot: Snapshot) -> Reject | None:
-        return Reject("Naps", again_at=opens) if snapshot.now < opens else None
+        return Reject("Naps", retry_at=opens) if snapshot.now < opens else None
 
     host = Host(profiles_of(fake_plugin(filter=nap, reasons=["Naps"])))
     host.pod("py-0")

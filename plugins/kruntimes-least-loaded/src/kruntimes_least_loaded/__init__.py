@@ -106,7 +106,7 @@ class LeastLoaded:
 
     host_api: ClassVar[str] = ">=1,<2"
     # Every place but the first has s >= 1, and (n-1-s) * 100 // (n-1) is then 99 at most.
-    best_stays_best: ClassVar[bool] = True
+    normalize_keeps_best: ClassVar[bool] = True
 
     @hookimpl
     def prefilter(self, request: Request) -> Request:

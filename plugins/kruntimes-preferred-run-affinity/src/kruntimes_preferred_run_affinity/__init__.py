@@ -43,7 +43,7 @@ class PreferredRunAffinity:
 
     host_api: ClassVar[str] = ">=1,<2"
     # raw * 100 // highest is 100 for the highest alone: less than it, rounded down, is at most 99.
-    best_stays_best: ClassVar[bool] = True
+    normalize_keeps_best: ClassVar[bool] = True
 
     @hookimpl
     def prefilter(self, affinity: Affinity) -> Preferences | None:

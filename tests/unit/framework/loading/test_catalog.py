@@ -81,7 +81,7 @@ class Alpha:
     reasons = {"Full": 'room for runtime "{runtime}"'}
     stateful = True
     provides = {"capacity"}
-    best_stays_best = True
+    normalize_keeps_best = True
     on_by_default = False
     host_api = ">=1,<2"
     class Arguments(BaseModel):
@@ -97,7 +97,7 @@ class Alpha:
     assert installed.hooks == {"prefilter": ("run",), "filter": ("state", "pod")}
     declared = installed.declaration
     assert declared.reasons == {"Full": 'room for runtime "{runtime}"'}
-    assert (declared.stateful, declared.best_stays_best, declared.on_by_default) == (True, True, False)
+    assert (declared.stateful, declared.normalize_keeps_best, declared.on_by_default) == (True, True, False)
     assert declared.provides == {"capacity"}
     assert declared.arguments is not None
 

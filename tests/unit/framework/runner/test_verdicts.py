@@ -19,9 +19,9 @@ ANSWERS = (
     Reject("Full", "1 in use"),
     Reject("Full", "2 in use"),
     Reject("Other"),
-    Reject("Full", elsewhere=True),
-    Reject("Full", again_at=NOW),
-    Reject("Full", again_at=NOW + timedelta(seconds=1)),
+    Reject("Full", pinned_elsewhere=True),
+    Reject("Full", retry_at=NOW),
+    Reject("Full", retry_at=NOW + timedelta(seconds=1)),
 )
 # Many Pods and mostly one answer, or one Pod: as filters are asked.
 usual = st.sampled_from(ANSWERS)
@@ -54,13 +54,13 @@ def test_sets_follow_the_answers(rounds: list[tuple[list[int], Reject | None, di
         rejected = {position: reject for position, reject in naive.items() if reject is not None}
         assert column.passed == mask_of([position for position in naive if position not in rejected])
         assert dict(column.rejected(mask_of(range(SIZE)))) == Counter(
-            (reject.reason, reject.elsewhere) for reject in rejected.values()
+            (reject.reason, reject.pinned_elsewhere) for reject in rejected.values()
         )
-        assert column.timed == {at: r.again_at for at, r in rejected.items() if r.again_at is not None}
+        assert column.timed == {at: r.retry_at for at, r in rejected.items() if r.retry_at is not None}
         if column.version == version:
             assert kinds(before) == kinds(naive)
 
 
 def kinds(answers: dict[int, Reject | None]) -> dict[int, tuple[str, bool] | None]:
     """What a refusal is given from."""
-    return {at: (answer.reason, answer.elsewhere) if answer else None for at, answer in answers.items()}
+    return {at: (one.reason, one.pinned_elsewhere) if one else None for at, one in answers.items()}
