@@ -12,7 +12,7 @@ from kruntimes_core.engine.binding.requests import HeldText, Pending, Write
 from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN, Decision, Outcome, TurnedDown
 from kruntimes_core.engine.state import Claim
 from kruntimes_core.engine.state.claims import RunKey
-from kruntimes_core.framework.runner import Prepared
+from kruntimes_core.framework.runtime import Prepared
 from kruntimes_core.model.run import Run, RunObservation
 
 Order = tuple[Any, ...]

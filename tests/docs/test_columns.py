@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from kruntimes_core import Reject
-from kruntimes_core.framework.runner import (
+from kruntimes_core.framework.runtime import (
     columns,
     combinations,
     filtering,
@@ -17,9 +17,9 @@ from kruntimes_core.framework.runner import (
     runner,
     scoring,
 )
-from kruntimes_core.framework.runner.columns import Column
-from kruntimes_core.framework.runner.scores import RawScores
-from kruntimes_core.framework.runner.verdicts import Verdicts
+from kruntimes_core.framework.runtime.columns import Column
+from kruntimes_core.framework.runtime.scores import RawScores
+from kruntimes_core.framework.runtime.verdicts import Verdicts
 from tests.docs.pages import ROOT, first_column, page, rows
 
 COLUMNS = page("docs/explanation/columns.md")

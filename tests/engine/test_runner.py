@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from kruntimes_core import FrozenMap, Reject, Request, RuntimePod
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import Chosen, Runner, Unschedulable
-from kruntimes_core.framework.runner.sharing import share_key
+from kruntimes_core.framework.runtime import Chosen, Runner, Unschedulable
+from kruntimes_core.framework.runtime.sharing import share_key
 from kruntimes_core.model.snapshot import Pods
 from kruntimes_core.testing import make_pod, make_run, make_snapshot, matching
 from kruntimes_core.testing.plugins import fake_plugin

@@ -10,7 +10,7 @@ from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.engine.cycle.work import Result
 from kruntimes_core.engine.record.judging import Judgement, JudgeWork
 from kruntimes_core.framework.outcomes import PluginError
-from kruntimes_core.framework.runner import Broken
+from kruntimes_core.framework.runtime import Broken
 
 Answer = tuple[Judgement, ...] | PluginError
 Then = Callable[[Answer], None]

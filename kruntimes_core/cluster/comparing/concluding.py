@@ -10,8 +10,8 @@ from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.engine.record.judging import Judgement
 from kruntimes_core.framework.outcomes import Reject
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner.calls import written
-from kruntimes_core.framework.runner.ranking import Scored
+from kruntimes_core.framework.runtime.calls import written
+from kruntimes_core.framework.runtime.ranking import Scored
 from kruntimes_core.model.run import Run
 
 

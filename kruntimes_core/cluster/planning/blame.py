@@ -13,7 +13,7 @@ from kruntimes_core.cluster.planning.protocol import Task
 from kruntimes_core.engine.cycle.work import KeyWork, ReserveAnswer, ReserveWork, Result, UnreserveWork
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runner import Broken
+from kruntimes_core.framework.runtime import Broken
 
 Culprit = tuple[ActivePlugin, str]
 """A plugin and the hook that was asked."""

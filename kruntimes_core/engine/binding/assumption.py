@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runner import Prepared
-from kruntimes_core.framework.runner.outcomes import Verdict
+from kruntimes_core.framework.runtime import Prepared
+from kruntimes_core.framework.runtime.outcomes import Verdict
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Run
 

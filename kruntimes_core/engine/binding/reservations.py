@@ -14,7 +14,7 @@ from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.state import Claim, State
 from kruntimes_core.engine.state.claims import RunKey
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runner import Chosen
+from kruntimes_core.framework.runtime import Chosen
 from kruntimes_core.model.run import Request
 
 

@@ -7,7 +7,7 @@ from kruntimes_core.engine.cycle.reserving import Reserving
 from kruntimes_core.engine.cycle.steps import Steps
 from kruntimes_core.engine.cycle.verdicts import Verdicts
 from kruntimes_core.engine.cycle.work import CheckWork, PlanWork
-from kruntimes_core.framework.runner import (
+from kruntimes_core.framework.runtime import (
     Broken,
     Chosen,
     Invalid,

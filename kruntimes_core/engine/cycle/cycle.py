@@ -1,6 +1,6 @@
 """The scheduling cycle: take a snapshot, plan in the driver's place, commit.
 
-PreFilter, Filter, Score and Normalize happen in the plan (`framework.runner`), Reserve, Assume and
+PreFilter, Filter, Score and Normalize happen in the plan (`framework.runtime`), Reserve, Assume and
 Bind in the commit. A Run parks only after everything that changed since its take was evaluated for
 it, and is reserved only if every answer still holds.
 """
@@ -28,7 +28,7 @@ from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.queueing.order import by_key
 from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN, Decision, Outcome
 from kruntimes_core.engine.runs import RunEntry, Stage
-from kruntimes_core.framework.runner import Broken
+from kruntimes_core.framework.runtime import Broken
 from kruntimes_core.model.run import Phase
 
 # While the queue is never empty, one in so many cycles still belongs to the sweep.

@@ -6,7 +6,7 @@ from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import Headline, Unschedulable
+from kruntimes_core.framework.runtime import Headline, Unschedulable
 from kruntimes_core.framework.texts import BASE_COMPLETION, waiting_text
 
 

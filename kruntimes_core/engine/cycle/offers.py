@@ -16,7 +16,7 @@ from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import Broken, PlanOutcome, Unschedulable
+from kruntimes_core.framework.runtime import Broken, PlanOutcome, Unschedulable
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 

@@ -20,7 +20,7 @@ from kruntimes_core.engine.record.decision import TurnedDown
 from kruntimes_core.engine.runs import Stage
 from kruntimes_core.engine.tally import Conflict, WakeSource
 from kruntimes_core.framework.outcomes import Reject
-from kruntimes_core.framework.runner import Chosen
+from kruntimes_core.framework.runtime import Chosen
 from kruntimes_core.model.pod import RuntimePod, shortage
 
 # The host's own reason when its capacity check turns a chosen Pod down.

@@ -19,7 +19,7 @@ from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.framework.outcomes import PluginError
-from kruntimes_core.framework.runner import Chosen
+from kruntimes_core.framework.runtime import Chosen
 
 
 class Steps:

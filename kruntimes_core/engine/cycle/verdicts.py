@@ -13,7 +13,7 @@ from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.tally import Result, WakeSource
 from kruntimes_core.framework.outcomes import PluginError
-from kruntimes_core.framework.runner import Headline, Unschedulable
+from kruntimes_core.framework.runtime import Headline, Unschedulable
 from kruntimes_core.model.run import Phase
 from kruntimes_core.model.transitions import is_waiting_text, status_message, waiting_patch
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kruntimes_core.engine.runs import RunEntry
-from kruntimes_core.framework.runner import Prepared
+from kruntimes_core.framework.runtime import Prepared
 from kruntimes_core.model.selectors import LabelSelector, LabelSet
 from kruntimes_core.model.targets import Targets
 

@@ -12,7 +12,7 @@ from kruntimes_core.engine.queueing.needs import Needs
 from kruntimes_core.engine.queueing.queue import Queue
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.tally import Tally, WakeSource
-from kruntimes_core.framework.runner import Prepared
+from kruntimes_core.framework.runtime import Prepared
 from kruntimes_core.model.selectors import LabelSet
 from kruntimes_core.model.targets import Targets
 

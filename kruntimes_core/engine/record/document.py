@@ -9,9 +9,9 @@ from kruntimes_core.engine.cycle.work import Runners
 from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runner.calls import written
-from kruntimes_core.framework.runner.outcomes import Verdict
-from kruntimes_core.framework.runner.ranking import Scored
+from kruntimes_core.framework.runtime.calls import written
+from kruntimes_core.framework.runtime.outcomes import Verdict
+from kruntimes_core.framework.runtime.ranking import Scored
 from kruntimes_core.model.times import format_time
 
 Uid = Callable[[str], str | None]

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from kruntimes_core.engine.cycle.work import Runners
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import Broken, Chosen, Invalid, Runner
-from kruntimes_core.framework.runner.outcomes import Verdict
-from kruntimes_core.framework.runner.ranking import Scored
+from kruntimes_core.framework.runtime import Broken, Chosen, Invalid, Runner
+from kruntimes_core.framework.runtime.outcomes import Verdict
+from kruntimes_core.framework.runtime.ranking import Scored
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from kruntimes_core.framework.loading.failures import Refusal, describe_exception
 from kruntimes_core.framework.loading.host import HOST_API
 from kruntimes_core.framework.loading.words import meant
-from kruntimes_core.framework.runner.calls import shown
+from kruntimes_core.framework.runtime.calls import shown
 
 CAPACITY = "capacity"
 """What a filter provides that rejects Pods without room for the Run."""

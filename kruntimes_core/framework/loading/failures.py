@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 
 from kruntimes_core.framework.loading.host import HOST
-from kruntimes_core.framework.runner.calls import describe
+from kruntimes_core.framework.runtime.calls import describe
 from kruntimes_core.model.errors import InputError
 
 

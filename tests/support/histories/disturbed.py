@@ -24,7 +24,7 @@ from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.outcomes import InterruptedCallError
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runner import Broken, calls
+from kruntimes_core.framework.runtime import Broken, calls
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import (
     PODS,

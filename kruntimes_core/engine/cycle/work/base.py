@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import Runner
+from kruntimes_core.framework.runtime import Runner
 from kruntimes_core.model.run import Run
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from kruntimes_core.engine.cycle.work.base import Runners, RunWork
 from kruntimes_core.engine.queueing.order import check_key
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runner import Broken, calls
+from kruntimes_core.framework.runtime import Broken, calls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from kruntimes_core.engine.cycle.work.planning import PlanWork
 from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.framework.outcomes import PluginError
-from kruntimes_core.framework.runner import Broken, PlanOutcome, Prepared, Unschedulable
+from kruntimes_core.framework.runtime import Broken, PlanOutcome, Prepared, Unschedulable
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kruntimes_core.engine.cycle.work.base import Runners, RunWork
 from kruntimes_core.framework.outcomes import PluginError
-from kruntimes_core.framework.runner import Broken, Chosen, PlanOutcome
+from kruntimes_core.framework.runtime import Broken, Chosen, PlanOutcome
 from kruntimes_core.model.snapshot import Snapshot
 
 

@@ -9,7 +9,7 @@ from kruntimes_core.engine.binding.reservations import Unreserve
 from kruntimes_core.engine.cycle.work.base import Runners, RunWork
 from kruntimes_core.framework.outcomes import PluginError, Reject
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runner import Broken, calls, checks
+from kruntimes_core.framework.runtime import Broken, calls, checks
 from kruntimes_core.model.snapshot import Snapshot
 
 

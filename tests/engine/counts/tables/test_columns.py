@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import Prepared
-from kruntimes_core.framework.runner.columns import Columns, Effort
-from kruntimes_core.framework.runner.combinations import Combinations
-from kruntimes_core.framework.runner.pool import Pool
-from kruntimes_core.framework.runner.preparing import PreFilters
-from kruntimes_core.framework.runner.verdicts import Verdicts, checked
+from kruntimes_core.framework.runtime import Prepared
+from kruntimes_core.framework.runtime.columns import Columns, Effort
+from kruntimes_core.framework.runtime.combinations import Combinations
+from kruntimes_core.framework.runtime.pool import Pool
+from kruntimes_core.framework.runtime.preparing import PreFilters
+from kruntimes_core.framework.runtime.verdicts import Verdicts, checked
 from kruntimes_core.testing import make_run, make_snapshot
 from kruntimes_core.testing.plugins import fake_plugin
 

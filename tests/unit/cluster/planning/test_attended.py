@@ -14,7 +14,7 @@ from scenes.planning import work_of
 from kruntimes_core.cluster.planning.attended import UnderWay, attended
 from kruntimes_core.engine.cycle.work import Runners, Work
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runner import Chosen
+from kruntimes_core.framework.runtime import Chosen
 from kruntimes_core.model.errors import InputError
 from kruntimes_core.testing.plugins import fake_plugin
 

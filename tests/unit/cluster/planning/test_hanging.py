@@ -12,7 +12,7 @@ from scenes.planning import work_of
 
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
 from kruntimes_core.engine.record.judging import JudgeWork, Question
-from kruntimes_core.framework.runner import Broken, Chosen
+from kruntimes_core.framework.runtime import Broken, Chosen
 from kruntimes_core.testing.builders import make_pod, make_run, make_snapshot
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 

@@ -14,7 +14,7 @@ from kruntimes_core.cluster.planning.blame import failed, failure
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
 from kruntimes_core.engine.binding.reservations import Unreserve
 from kruntimes_core.engine.cycle.work import ReserveAnswer, UnreserveWork
-from kruntimes_core.framework.runner import Broken
+from kruntimes_core.framework.runtime import Broken
 from kruntimes_core.testing.plugins import fake_plugin
 
 

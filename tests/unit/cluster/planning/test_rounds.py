@@ -10,7 +10,7 @@ from scenes.planners import executed, planning
 
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
 from kruntimes_core.engine.record.decision import Outcome
-from kruntimes_core.framework.runner import Broken, Unschedulable
+from kruntimes_core.framework.runtime import Broken, Unschedulable
 
 
 async def settle(planner: WorkerPlanner, scene: Scene) -> None:

@@ -7,9 +7,9 @@ from datetime import datetime
 
 from kruntimes_core.framework.outcomes import Reject
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runner import checks
-from kruntimes_core.framework.runner.bits import mask_of, members
-from kruntimes_core.framework.runner.columns import Column
+from kruntimes_core.framework.runtime import checks
+from kruntimes_core.framework.runtime.bits import mask_of, members
+from kruntimes_core.framework.runtime.columns import Column
 
 Kind = tuple[str, bool]
 """Reason and `pinned_elsewhere` of a rejection."""

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runner import calls, checks
-from kruntimes_core.framework.runner.columns import Check, Columns, Effort
-from kruntimes_core.framework.runner.outcomes import Prepared
-from kruntimes_core.framework.runner.pool import Pool
-from kruntimes_core.framework.runner.ranking import Normalize, Ranking, Scored, Scorer
-from kruntimes_core.framework.runner.scores import RawScores
+from kruntimes_core.framework.runtime import calls, checks
+from kruntimes_core.framework.runtime.columns import Check, Columns, Effort
+from kruntimes_core.framework.runtime.outcomes import Prepared
+from kruntimes_core.framework.runtime.pool import Pool
+from kruntimes_core.framework.runtime.ranking import Normalize, Ranking, Scored, Scorer
+from kruntimes_core.framework.runtime.scores import RawScores
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 

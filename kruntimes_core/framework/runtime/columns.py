@@ -12,10 +12,10 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Generic, TypeVar
 
 from kruntimes_core.framework.profile import ActivePlugin, Hook
-from kruntimes_core.framework.runner import calls
-from kruntimes_core.framework.runner.bits import members
-from kruntimes_core.framework.runner.outcomes import Prepared
-from kruntimes_core.framework.runner.pool import Pool
+from kruntimes_core.framework.runtime import calls
+from kruntimes_core.framework.runtime.bits import members
+from kruntimes_core.framework.runtime.outcomes import Prepared
+from kruntimes_core.framework.runtime.pool import Pool
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kruntimes_core.framework.runner.columns import Column, Columns
-from kruntimes_core.framework.runner.filtering import Sifted
-from kruntimes_core.framework.runner.outcomes import Prepared, Unschedulable
-from kruntimes_core.framework.runner.pool import Pool
-from kruntimes_core.framework.runner.scores import RawScores
-from kruntimes_core.framework.runner.sharing import StateKey
-from kruntimes_core.framework.runner.verdicts import Verdicts
+from kruntimes_core.framework.runtime.columns import Column, Columns
+from kruntimes_core.framework.runtime.filtering import Sifted
+from kruntimes_core.framework.runtime.outcomes import Prepared, Unschedulable
+from kruntimes_core.framework.runtime.pool import Pool
+from kruntimes_core.framework.runtime.scores import RawScores
+from kruntimes_core.framework.runtime.sharing import StateKey
+from kruntimes_core.framework.runtime.verdicts import Verdicts
 from kruntimes_core.model.run import Run
 
 _KEPT_COMBINATIONS = 65_536

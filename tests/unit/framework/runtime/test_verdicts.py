@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kruntimes_core import Reject
-from kruntimes_core.framework.runner.bits import mask_of
-from kruntimes_core.framework.runner.verdicts import Verdicts
+from kruntimes_core.framework.runtime.bits import mask_of
+from kruntimes_core.framework.runtime.verdicts import Verdicts
 from kruntimes_core.testing.builders import NOW
 
 SIZE = 12

@@ -6,10 +6,10 @@ from operator import attrgetter
 from typing import Any
 
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner.outcomes import Invalid, Prepared
-from kruntimes_core.framework.runner.prefilter import Inputs, PreFilter
-from kruntimes_core.framework.runner.reads import Reads
-from kruntimes_core.framework.runner.sharing import StateKey
+from kruntimes_core.framework.runtime.outcomes import Invalid, Prepared
+from kruntimes_core.framework.runtime.prefilter import Inputs, PreFilter
+from kruntimes_core.framework.runtime.reads import Reads
+from kruntimes_core.framework.runtime.sharing import StateKey
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.model.workspace import Workspace, WorkspacePhase

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kruntimes_core.framework.runner.bits import mask_of
+from kruntimes_core.framework.runtime.bits import mask_of
 
 
 class Changes:

@@ -9,14 +9,20 @@ from __future__ import annotations
 from collections.abc import Set
 
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner.columns import Effort
-from kruntimes_core.framework.runner.combinations import Combination, Combinations, Refusal
-from kruntimes_core.framework.runner.filtering import Filtering, Sifted
-from kruntimes_core.framework.runner.outcomes import Chosen, Invalid, Prepared, Unschedulable, Verdict
-from kruntimes_core.framework.runner.pool import Pool
-from kruntimes_core.framework.runner.preparing import PreFilters
-from kruntimes_core.framework.runner.ranking import Scored
-from kruntimes_core.framework.runner.scoring import Scoring
+from kruntimes_core.framework.runtime.columns import Effort
+from kruntimes_core.framework.runtime.combinations import Combination, Combinations, Refusal
+from kruntimes_core.framework.runtime.filtering import Filtering, Sifted
+from kruntimes_core.framework.runtime.outcomes import (
+    Chosen,
+    Invalid,
+    Prepared,
+    Unschedulable,
+    Verdict,
+)
+from kruntimes_core.framework.runtime.pool import Pool
+from kruntimes_core.framework.runtime.preparing import PreFilters
+from kruntimes_core.framework.runtime.ranking import Scored
+from kruntimes_core.framework.runtime.scoring import Scoring
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from kruntimes_core.framework.outcomes import Reject
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runner.calls import shown
+from kruntimes_core.framework.runtime.calls import shown
 from kruntimes_core.model.words import counted
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from kruntimes_core.framework.outcomes import InvalidRun, PluginError
 from kruntimes_core.framework.profile import ActivePlugin, Hook
-from kruntimes_core.framework.runner import calls
-from kruntimes_core.framework.runner.outcomes import Invalid
-from kruntimes_core.framework.runner.reads import Reads, ReadTargets
-from kruntimes_core.framework.runner.sharing import StateKey, share_key
+from kruntimes_core.framework.runtime import calls
+from kruntimes_core.framework.runtime.outcomes import Invalid
+from kruntimes_core.framework.runtime.reads import Reads, ReadTargets
+from kruntimes_core.framework.runtime.sharing import StateKey, share_key
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.model.workspace import Workspace

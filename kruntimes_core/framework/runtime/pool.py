@@ -9,8 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Set
 
-from kruntimes_core.framework.runner.bits import flags_of, lowest, mask_of
-from kruntimes_core.framework.runner.changes import Changes
+from kruntimes_core.framework.runtime.bits import flags_of, lowest, mask_of
+from kruntimes_core.framework.runtime.changes import Changes
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.snapshot import Pods
 

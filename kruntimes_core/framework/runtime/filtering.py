@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner.bits import members
-from kruntimes_core.framework.runner.columns import Columns, Effort
-from kruntimes_core.framework.runner.outcomes import NO_RUNTIME_PODS, Headline, Prepared, Verdict
-from kruntimes_core.framework.runner.pool import Pool
-from kruntimes_core.framework.runner.verdicts import Recorded, Verdicts, checked
+from kruntimes_core.framework.runtime.bits import members
+from kruntimes_core.framework.runtime.columns import Columns, Effort
+from kruntimes_core.framework.runtime.outcomes import NO_RUNTIME_PODS, Headline, Prepared, Verdict
+from kruntimes_core.framework.runtime.pool import Pool
+from kruntimes_core.framework.runtime.verdicts import Recorded, Verdicts, checked
 from kruntimes_core.framework.texts import BASE_COMPLETION, waiting_text
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot

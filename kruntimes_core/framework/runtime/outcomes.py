@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from kruntimes_core.framework.outcomes import PluginError, Reject
-from kruntimes_core.framework.runner.reads import Reads
-from kruntimes_core.framework.runner.sharing import StateKey
+from kruntimes_core.framework.runtime.reads import Reads
+from kruntimes_core.framework.runtime.sharing import StateKey
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.targets import Targets
 from kruntimes_core.model.workspace import Workspace

@@ -4,7 +4,7 @@ Pure: nothing here knows of queues, binds or clocks. What makes it fast is one r
 holds until an argument that it was given from changes; every file here keeps one kind of answer.
 """
 
-from kruntimes_core.framework.runner.outcomes import (
+from kruntimes_core.framework.runtime.outcomes import (
     Broken,
     Chosen,
     Headline,
@@ -14,7 +14,7 @@ from kruntimes_core.framework.runner.outcomes import (
     Prepared,
     Unschedulable,
 )
-from kruntimes_core.framework.runner.runner import Runner
+from kruntimes_core.framework.runtime.runner import Runner
 
 __all__ = [
     "Broken",

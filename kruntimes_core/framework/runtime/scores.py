@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
-from kruntimes_core.framework.runner.bits import mask_of, members
-from kruntimes_core.framework.runner.columns import Column
+from kruntimes_core.framework.runtime.bits import mask_of, members
+from kruntimes_core.framework.runtime.columns import Column
 
 # So many levels without Pods may stay, besides as many as have some: a load that left comes back.
 _VOID_LEVELS = 16
