@@ -12,7 +12,7 @@ from kruntimes_core.engine.binding.requests import HeldText, Pending, Write
 from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN, Decision, Outcome, TurnedDown
 from kruntimes_core.engine.state import Claim
 from kruntimes_core.engine.state.claims import RunKey
-from kruntimes_core.framework.runtime import Prepared
+from kruntimes_core.framework.runtime import PreFilterState
 from kruntimes_core.model.run import Run, RunObservation
 
 Order = tuple[Any, ...]
@@ -72,7 +72,7 @@ class RunEntry:
     """The newest known version, if a write was refused in it all the same: no race, so not at once again."""
     delay_for: tuple[object, ...] | None = None
     delay_until: int = 0
-    prepared: Prepared | None = None
+    prepared: PreFilterState | None = None
     """What its waiting was answered from."""
     waits_in: object | None = None
     """The class that it waits in; `queueing` alone looks into it."""

@@ -13,7 +13,7 @@ from kruntimes_core.cluster.planning.protocol import Task
 from kruntimes_core.engine.cycle.work import KeyWork, ReserveAnswer, ReserveWork, Result, UnreserveWork
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runtime import Broken
+from kruntimes_core.framework.runtime import PluginFailure
 
 Culprit = tuple[ActivePlugin, str]
 """A plugin and the hook that was asked."""
@@ -74,9 +74,9 @@ def overdue(culprit: Culprit | None, limit_seconds: float) -> PluginError:
 
 def failed(work: Task, error: PluginError) -> Result:
     """What a piece of work comes to that ended with `error`, in the form that the engine takes."""
-    return work.failed(error) if isinstance(work, ReserveWork) else Broken(error)
+    return work.failed(error) if isinstance(work, ReserveWork) else PluginFailure(error)
 
 
 def not_begun(work: Task, error: PluginError) -> Result:
     """The same for work that asked nobody: for a `reserve` that was not asked no `unreserve` is owed."""
-    return ReserveAnswer((), broken=error) if isinstance(work, ReserveWork) else Broken(error)
+    return ReserveAnswer((), broken=error) if isinstance(work, ReserveWork) else PluginFailure(error)

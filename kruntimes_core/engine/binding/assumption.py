@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runtime import Prepared
-from kruntimes_core.framework.runtime.outcomes import Verdict
+from kruntimes_core.framework.runtime import PreFilterState, Verdict
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Run
 
@@ -22,7 +21,7 @@ class Assumption:
     alone: RuntimePod
     """The Pod without what it carries: a bind that waits is dropped if this changes."""
     profile: Profile
-    prepared: Prepared
+    prepared: PreFilterState
     verdicts: Mapping[str, Verdict] | None = None
     """For the record, where a plugin is stateful."""
     asked: list[ActivePlugin] = field(default_factory=list)

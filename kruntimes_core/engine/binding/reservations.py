@@ -14,7 +14,7 @@ from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.state import Claim, State
 from kruntimes_core.engine.state.claims import RunKey
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runtime import Chosen
+from kruntimes_core.framework.runtime import ScheduleResult
 from kruntimes_core.model.run import Request
 
 
@@ -35,7 +35,7 @@ class Reservations:
         self.unreserves: deque[Unreserve] = deque()
         self._assumed: dict[tuple[str, str], dict[RunKey, Request]] = {}  # by namespace and Pod UID
 
-    def reserve(self, entry: RunEntry, chosen: Chosen, profile: Profile) -> bool:
+    def reserve(self, entry: RunEntry, chosen: ScheduleResult, profile: Profile) -> bool:
         """Assume the Run on the Pod as it is now, if all of its request still fits.
 
         The check and the insertion are one step: nobody else changes the state in between.
@@ -45,7 +45,9 @@ class Reservations:
         alone = self._state.pods.without_load(pod.namespace, pod.name)
         if current is None or alone is None or current.uid != pod.uid or not current.fits(entry.run.request):
             return False
-        entry.assumption = Assumption(entry.run, current, alone, profile, chosen.prepared, chosen.verdicts)
+        entry.assumption = Assumption(
+            entry.run, current, alone, profile, chosen.prefilter_state, chosen.verdicts
+        )
         self._assumed.setdefault((current.namespace, current.uid), {})[entry.key] = entry.run.request
         self.claim(entry)
         return True

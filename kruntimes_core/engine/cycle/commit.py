@@ -8,11 +8,11 @@ from kruntimes_core.engine.cycle.steps import Steps
 from kruntimes_core.engine.cycle.verdicts import Verdicts
 from kruntimes_core.engine.cycle.work import CheckWork, PlanWork
 from kruntimes_core.framework.runtime import (
-    Broken,
-    Chosen,
-    Invalid,
+    InvalidRunResult,
     PlanOutcome,
-    Prepared,
+    PluginFailure,
+    PreFilterState,
+    ScheduleResult,
     Unschedulable,
 )
 from kruntimes_core.model.run import Phase, Run
@@ -31,13 +31,15 @@ class Commit:
 
     def planned(self, work: PlanWork, outcome: PlanOutcome) -> None:
         """A plan came back, and the Run is still the same."""
-        if isinstance(outcome, Broken):
+        if isinstance(outcome, PluginFailure):
             self._steps.broken(work, outcome.error)
         elif not self.holds(
-            work.run, outcome if isinstance(outcome, Invalid) else outcome.prepared, work.snapshot
+            work.run,
+            outcome if isinstance(outcome, InvalidRunResult) else outcome.prefilter_state,
+            work.snapshot,
         ):
             self._steps.again(work)
-        elif isinstance(outcome, Invalid):
+        elif isinstance(outcome, InvalidRunResult):
             self._verdicts.end(work.entry, Phase.FAILED, outcome.reason, outcome.message)
             self._steps.settled(work)
         elif isinstance(outcome, Unschedulable):
@@ -48,26 +50,26 @@ class Commit:
             self._core.tally.rejected(outcome.rejections)
             self._chosen(work, outcome)
 
-    def checked(self, work: CheckWork, outcome: Chosen | Broken | None) -> None:
+    def checked(self, work: CheckWork, outcome: ScheduleResult | PluginFailure | None) -> None:
         """The chosen Pod was asked about again."""
-        if isinstance(outcome, Broken):
+        if isinstance(outcome, PluginFailure):
             self._steps.broken(work, outcome.error)
         elif outcome is None:
             self._steps.again(work)
         else:
             self._chosen(work, outcome)
 
-    def _chosen(self, work: PlanWork | CheckWork, chosen: Chosen) -> None:
+    def _chosen(self, work: PlanWork | CheckWork, chosen: ScheduleResult) -> None:
         """Reserve the chosen Pod if all that it was chosen by is the same, else ask again first."""
         core, run = self._core, work.run
         same_pod = core.state.pods.get(run.namespace, chosen.pod.name) is chosen.pod
         moved = core.needs(work.profile).snapshot_counts and work.version != core.state.version(run.namespace)
-        if not same_pod or moved or not self.holds(run, chosen.prepared, work.snapshot):
+        if not same_pod or moved or not self.holds(run, chosen.prefilter_state, work.snapshot):
             self._steps.check(work, chosen)
         else:
             self._reserving.reserve(work, chosen)
 
-    def holds(self, run: Run, prepared: Prepared | Invalid, snapshot: Snapshot) -> bool:
+    def holds(self, run: Run, prepared: PreFilterState | InvalidRunResult, snapshot: Snapshot) -> bool:
         """Whether what the prefilters were told, by the snapshot, is still so."""
         state = self._core.state
         targets = state.targets(run.namespace)

@@ -28,7 +28,7 @@ from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.queueing.order import by_key
 from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN, Decision, Outcome
 from kruntimes_core.engine.runs import RunEntry, Stage
-from kruntimes_core.framework.runtime import Broken
+from kruntimes_core.framework.runtime import PluginFailure
 from kruntimes_core.model.run import Phase
 
 # While the queue is never empty, one in so many cycles still belongs to the sweep.
@@ -151,7 +151,7 @@ class Cycle:
     def finish(self, work: Work, result: Result) -> None:
         """Take back what came of a piece of work."""
         if isinstance(work, UnreserveWork):
-            if isinstance(result, Broken):
+            if isinstance(result, PluginFailure):
                 self._verdicts.count_error(result.error)
         elif isinstance(work, OfferWork):
             self._offers.finish(work, result)
@@ -167,7 +167,7 @@ class Cycle:
             self._commit.checked(work, result)
 
     def _keyed(self, work: KeyWork, result: Result) -> None:
-        if isinstance(result, Broken):
+        if isinstance(result, PluginFailure):
             self._steps.broken(work, result.error)
             return
         entry, run = work.entry, work.run

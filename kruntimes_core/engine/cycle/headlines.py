@@ -6,14 +6,14 @@ from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runtime import Headline, Unschedulable
+from kruntimes_core.framework.runtime import Unschedulable, WaitingMessage
 from kruntimes_core.framework.texts import BASE_COMPLETION, waiting_text
 
 
-def headline_of(entry: RunEntry, profile: Profile, outcome: Unschedulable) -> Headline:
+def headline_of(entry: RunEntry, profile: Profile, outcome: Unschedulable) -> WaitingMessage:
     """Why the Run waits; a Pod that was reserved in vain had passed every filter."""
     if not entry.turned_down:
-        return outcome.headline
+        return outcome.waiting_message
     last = list(entry.turned_down.values())[-1]
     completion = BASE_COMPLETION
     for plugin in profile.plugins:
@@ -21,10 +21,10 @@ def headline_of(entry: RunEntry, profile: Profile, outcome: Unschedulable) -> He
             # A profile that was loaded meanwhile may have built it with other reasons.
             completion = plugin.reasons.get(last.reject.reason, BASE_COMPLETION)
     text = waiting_text(completion, entry.run.runtime)
-    return Headline(last.reject.reason, text, last.plugin, len(profile.plugins))
+    return WaitingMessage(last.reject.reason, text, last.plugin, len(profile.plugins))
 
 
-def is_news(before: Decision | None, waiting: WaitingClass | None, headline: Headline) -> bool:
+def is_news(before: Decision | None, waiting: WaitingClass | None, headline: WaitingMessage) -> bool:
     """Whether a Run that waited shows another reason now. before: what was decided of it last.
 
     In a cycle of its own, always. When its class was offered changed Pods, only if they got

@@ -16,7 +16,7 @@ from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runtime import Broken, PlanOutcome, Unschedulable
+from kruntimes_core.framework.runtime import PlanOutcome, PluginFailure, Unschedulable
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
@@ -67,7 +67,7 @@ class Offers:
 
     def finish(self, work: OfferWork, result: Result) -> None:
         """Take back what came of the offers; what was not reached is offered again."""
-        if isinstance(result, Broken):
+        if isinstance(result, PluginFailure):
             result = self._abandoned(work, result)
         # Who leads no more decides nothing; that was different for a while, if it leads again.
         outcomes: list[PlanOutcome] = result if self._core.leading else []
@@ -86,7 +86,7 @@ class Offers:
         if not outcomes:
             self._core.enqueue(then.entry, None)
 
-    def _abandoned(self, work: OfferWork, broken: Broken) -> list[PlanOutcome]:
+    def _abandoned(self, work: OfferWork, broken: PluginFailure) -> list[PlanOutcome]:
         """A call did not come back. Nobody knows in whose offer it hung: each is tried by itself now."""
         if len(work.offers) == 1 and work.then is None:
             return [broken]
@@ -130,8 +130,8 @@ class Offers:
         waiting, entry = offer.waiting, offer.entry
         if entry.token != offer.token:  # it has left the class: the next one is tried
             self._core.waiting.done(waiting)
-        elif isinstance(outcome, Unschedulable) and outcome.prepared.class_key == waiting.key[3]:
-            if self._commit.holds(offer.run, outcome.prepared, work.snapshot):
+        elif isinstance(outcome, Unschedulable) and outcome.prefilter_state.class_key == waiting.key[3]:
+            if self._commit.holds(offer.run, outcome.prefilter_state, work.snapshot):
                 self._core.tally.rejected(outcome.rejections)
                 self._verdicts.stay(work, offer, outcome, full)
             self._core.waiting.done(waiting)
@@ -143,7 +143,7 @@ class Offers:
 
         One that was interrupted is made again by itself: those before it may have used up its time.
         """
-        if isinstance(outcome, Broken) and outcome.error.overtime and not alone:
+        if isinstance(outcome, PluginFailure) and outcome.error.overtime and not alone:
             self._steps.again(plan)
         else:
             self._commit.planned(plan, outcome)

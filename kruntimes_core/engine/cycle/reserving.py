@@ -20,7 +20,7 @@ from kruntimes_core.engine.record.decision import TurnedDown
 from kruntimes_core.engine.runs import Stage
 from kruntimes_core.engine.tally import Conflict, WakeSource
 from kruntimes_core.framework.outcomes import Reject
-from kruntimes_core.framework.runtime import Chosen
+from kruntimes_core.framework.runtime import ScheduleResult
 from kruntimes_core.model.pod import RuntimePod, shortage
 
 # The host's own reason when its capacity check turns a chosen Pod down.
@@ -37,7 +37,7 @@ class Reserving:
         self.greatest_key: object = None
         """The greatest queue key of the Runs placed so far."""
 
-    def reserve(self, work: PlanWork | CheckWork, chosen: Chosen) -> None:
+    def reserve(self, work: PlanWork | CheckWork, chosen: ScheduleResult) -> None:
         """Reserve room on the chosen Pod, which is as it was when it was chosen."""
         core, entry = self._core, work.entry
         core.waiting.source = WakeSource.TARGET

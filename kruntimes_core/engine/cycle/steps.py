@@ -19,7 +19,7 @@ from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.framework.outcomes import PluginError
-from kruntimes_core.framework.runtime import Chosen
+from kruntimes_core.framework.runtime import ScheduleResult
 
 
 class Steps:
@@ -78,7 +78,7 @@ class Steps:
         """Plan again at once: without the Pods turned down, or from what has changed."""
         self._due.append(self.plan(work.entry, work.waiting))
 
-    def check(self, work: PlanWork | CheckWork, chosen: Chosen) -> None:
+    def check(self, work: PlanWork | CheckWork, chosen: ScheduleResult) -> None:
         """Ask again about the chosen Pod, as it is now."""
         core, run = self._core, work.run
         self._due.append(

@@ -13,7 +13,7 @@ from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.tally import Result, WakeSource
 from kruntimes_core.framework.outcomes import PluginError
-from kruntimes_core.framework.runtime import Headline, Unschedulable
+from kruntimes_core.framework.runtime import Unschedulable, WaitingMessage
 from kruntimes_core.model.run import Phase
 from kruntimes_core.model.transitions import is_waiting_text, status_message, waiting_patch
 
@@ -55,10 +55,10 @@ class Verdicts:
         """No feasible Pod for the first Run of a class: it waits on where it is. known_full: see there."""
         core = self._core
         core.tally.syncs[Result.NO_PODS] += 1
-        core.waiting.stays(offer.waiting, offer.entry, outcome.prepared, known_full)
+        core.waiting.stays(offer.waiting, offer.entry, outcome.prefilter_state, known_full)
         if outcome.retry_at is not None:
             self._wake_at(offer.waiting, core.tick_of(outcome.retry_at))
-        if is_news(offer.entry.decision, offer.waiting, outcome.headline):
+        if is_news(offer.entry.decision, offer.waiting, outcome.waiting_message):
             own = PlanWork(
                 entry=offer.entry,
                 token=offer.token,
@@ -67,9 +67,9 @@ class Verdicts:
                 snapshot=work.snapshot,
                 version=work.version,
             )
-            self._tell(own, outcome, outcome.headline)
+            self._tell(own, outcome, outcome.waiting_message)
 
-    def _tell(self, work: PlanWork, outcome: Unschedulable, headline: Headline) -> None:
+    def _tell(self, work: PlanWork, outcome: Unschedulable, headline: WaitingMessage) -> None:
         """Note and write why a Run waits."""
         self._note(
             work,
@@ -115,7 +115,7 @@ class Verdicts:
         waiting = core.waiting.park(
             work.entry,
             work.profile.name,
-            outcome.prepared,
+            outcome.prefilter_state,
             core.needs(work.profile),
             known_full=self.known_full(work),
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kruntimes_core.engine.runs import RunEntry
-from kruntimes_core.framework.runtime import Prepared
+from kruntimes_core.framework.runtime import PreFilterState
 from kruntimes_core.model.selectors import LabelSelector, LabelSet
 from kruntimes_core.model.targets import Targets
 
@@ -22,7 +22,7 @@ class ReaderIndex:
         self._of_everything: dict[str, _Entries] = {}
         self._by_workspace: dict[tuple[str, str], _Entries] = {}
 
-    def add(self, entry: RunEntry, prepared: Prepared) -> None:
+    def add(self, entry: RunEntry, prepared: PreFilterState) -> None:
         """Note what a waiting Run was answered from."""
         namespace = entry.run.namespace
         for selector in _selectors(prepared):
@@ -33,7 +33,7 @@ class ReaderIndex:
         if prepared.workspace is not None:
             self._by_workspace.setdefault((namespace, prepared.workspace.name), {})[entry] = None
 
-    def remove(self, entry: RunEntry, prepared: Prepared) -> None:
+    def remove(self, entry: RunEntry, prepared: PreFilterState) -> None:
         """The Run does not wait any more, or for another reason."""
         namespace = entry.run.namespace
         rows = self._by_selector.get(namespace, {})
@@ -70,7 +70,7 @@ def discard(index: dict[Any, dict[Any, Any]], key: object, member: object) -> No
             del index[key]
 
 
-def _selectors(prepared: Prepared) -> Iterable[LabelSelector]:
+def _selectors(prepared: PreFilterState) -> Iterable[LabelSelector]:
     return {**dict.fromkeys(prepared.reads.any_of), **dict.fromkeys(prepared.reads.count_of)}
 
 

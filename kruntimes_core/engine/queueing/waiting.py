@@ -12,7 +12,7 @@ from kruntimes_core.engine.queueing.needs import Needs
 from kruntimes_core.engine.queueing.queue import Queue
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.tally import Tally, WakeSource
-from kruntimes_core.framework.runtime import Prepared
+from kruntimes_core.framework.runtime import PreFilterState
 from kruntimes_core.model.selectors import LabelSet
 from kruntimes_core.model.targets import Targets
 
@@ -35,7 +35,7 @@ class Waiting:
     # Waiting
 
     def park(
-        self, entry: RunEntry, profile: str, prepared: Prepared, needs: Needs, known_full: bool
+        self, entry: RunEntry, profile: str, prepared: PreFilterState, needs: Needs, known_full: bool
     ) -> WaitingClass:
         """Let a Run wait in its class. `known_full`: nothing changed that it was not answered for.
 
@@ -73,7 +73,9 @@ class Waiting:
         self.withdraw(entry)
         return entry
 
-    def stays(self, waiting: WaitingClass, entry: RunEntry, prepared: Prepared, known_full: bool) -> None:
+    def stays(
+        self, waiting: WaitingClass, entry: RunEntry, prepared: PreFilterState, known_full: bool
+    ) -> None:
         """The first Run of a class was planned where it waits, in vain; see `park`."""
         if entry.prepared is not prepared and entry.prepared is not None:
             self._readers.remove(entry, entry.prepared)

@@ -9,9 +9,8 @@ from kruntimes_core.engine.cycle.work import Runners
 from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runtime.calls import written
-from kruntimes_core.framework.runtime.outcomes import Verdict
-from kruntimes_core.framework.runtime.ranking import Scored
+from kruntimes_core.framework.runtime import PodScores, Verdict
+from kruntimes_core.framework.runtime.calls import safe_str
 from kruntimes_core.model.times import format_time
 
 Uid = Callable[[str], str | None]
@@ -58,7 +57,7 @@ def candidates_document(decision: Decision, runners: Runners) -> list[dict[str, 
     if profile is None or snapshot is None:
         return []
     verdicts: Mapping[str, Verdict] = {}
-    scored: Mapping[str, Scored] = {}
+    scored: Mapping[str, PodScores] = {}
     try:
         runner = runners.of(profile)
         verdicts, scored = runner.explain(decision.run, snapshot, frozenset(decision.turned_down))
@@ -77,7 +76,7 @@ def _candidate(
     name: str,
     chosen: str | None,
     verdict: Verdict,
-    scored: Scored | None,
+    scored: PodScores | None,
     decision: Decision,
     profile: Profile,
 ) -> dict[str, Any]:
@@ -101,9 +100,9 @@ def _candidate(
     }
 
 
-def _scores(scored: Scored, profile: Profile) -> dict[str, dict[str, Any]]:
+def _scores(scored: PodScores, profile: Profile) -> dict[str, dict[str, Any]]:
     return {
-        plugin.name: {"raw": written(raw), "normalized": normalized, "weight": plugin.weight}
+        plugin.name: {"raw": safe_str(raw), "normalized": normalized, "weight": plugin.weight}
         for plugin, raw, normalized in zip(
             profile.implementing("score"), scored.raw, scored.normalized, strict=True
         )

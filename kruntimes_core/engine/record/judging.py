@@ -12,9 +12,14 @@ from dataclasses import dataclass, field
 from kruntimes_core.engine.cycle.work import Runners
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runtime import Broken, Chosen, Invalid, Runner
-from kruntimes_core.framework.runtime.outcomes import Verdict
-from kruntimes_core.framework.runtime.ranking import Scored
+from kruntimes_core.framework.runtime import (
+    InvalidRunResult,
+    PluginFailure,
+    PodScores,
+    Runner,
+    ScheduleResult,
+    Verdict,
+)
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
@@ -25,11 +30,11 @@ class Judgement:
 
     best: str | None = None
     """The Pod that they choose."""
-    invalid: Invalid | None = None
+    invalid: InvalidRunResult | None = None
     """Who says that the Run can never be placed; then there are no verdicts."""
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     """Each Pod's first rejection, None if it is feasible."""
-    scored: Mapping[str, Scored] = field(default_factory=dict)
+    scored: Mapping[str, PodScores] = field(default_factory=dict)
     """The scores of the feasible Pods."""
 
 
@@ -52,23 +57,23 @@ class JudgeWork:
     profile: Profile
     questions: tuple[Question, ...]
 
-    def execute(self, runners: Runners) -> tuple[Judgement, ...] | Broken:
+    def execute(self, runners: Runners) -> tuple[Judgement, ...] | PluginFailure:
         """One judgement for each question, in order."""
         try:
             return tuple([_judged(self.profile, question) for question in self.questions])
         except PluginError as error:
-            return Broken(error)
+            return PluginFailure(error)
 
 
 def _judged(profile: Profile, question: Question) -> Judgement:
     """By a runner of its own: the tables that cycles go on from are not led back to another state."""
     runner, run, snapshot = Runner(profile), question.run, question.snapshot
     planned = runner.plan(run, snapshot, question.excluded)
-    if isinstance(planned, Invalid):
+    if isinstance(planned, InvalidRunResult):
         return Judgement(invalid=planned)
     verdicts, scored = runner.explain(run, snapshot, question.excluded)
     return Judgement(
-        best=planned.pod.name if isinstance(planned, Chosen) else None,
+        best=planned.pod.name if isinstance(planned, ScheduleResult) else None,
         verdicts=verdicts if question.verdicts is None else question.verdicts,
         scored=scored,
     )

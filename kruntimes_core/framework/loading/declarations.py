@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from kruntimes_core.framework.loading.failures import Refusal, describe_exception
 from kruntimes_core.framework.loading.host import HOST_API
 from kruntimes_core.framework.loading.words import meant
-from kruntimes_core.framework.runtime.calls import shown
+from kruntimes_core.framework.runtime.calls import safe_repr
 
 CAPACITY = "capacity"
 """What a filter provides that rejects Pods without room for the Run."""
@@ -128,4 +128,4 @@ def _check_host_api(value: Any) -> None:
 
 
 def _short(value: object) -> str:
-    return shown(value)[:60]
+    return safe_repr(value)[:60]

@@ -9,7 +9,7 @@ from typing import Any
 from kruntimes_core.engine.cycle.work.base import Runners, RunWork
 from kruntimes_core.engine.queueing.order import check_key
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runtime import Broken, calls
+from kruntimes_core.framework.runtime import PluginFailure, calls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,5 +28,5 @@ class KeyWork(RunWork):
             key = ask(self.run, self.now, self.last)
             check_key(self.plugin, key, self.sample, self.last)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
-            return Broken(calls.broken(self.plugin, "queue_key", error))
+            return PluginFailure(calls.plugin_error(self.plugin, "queue_key", error))
         return key

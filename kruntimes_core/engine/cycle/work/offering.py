@@ -9,7 +9,7 @@ from kruntimes_core.engine.cycle.work.planning import PlanWork
 from kruntimes_core.engine.queueing.classes import WaitingClass
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.framework.outcomes import PluginError
-from kruntimes_core.framework.runtime import Broken, PlanOutcome, Prepared, Unschedulable
+from kruntimes_core.framework.runtime import PlanOutcome, PluginFailure, PreFilterState, Unschedulable
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
@@ -25,7 +25,7 @@ class Offer:
     entry: RunEntry
     token: int
     run: Run
-    prepared: Prepared | None
+    prepared: PreFilterState | None
     """Of the Run, when it was planned last."""
 
 
@@ -49,12 +49,12 @@ class OfferWork(RunWork):
         """What came of the offers in order, and of what comes after them, as far as they were made."""
         runner = runners.of(self.profile)
         outcomes: list[PlanOutcome] = []
-        limit = runner.effort.questions + _QUESTIONS
+        limit = runner.call_counts.pods + _QUESTIONS
         for offer in self.offers:
             try:
                 outcomes.append(runner.plan(offer.run, self.snapshot, before=offer.prepared))
             except PluginError as error:
-                outcomes.append(Broken(error))
-            if not isinstance(outcomes[-1], Unschedulable) or runner.effort.questions > limit:
+                outcomes.append(PluginFailure(error))
+            if not isinstance(outcomes[-1], Unschedulable) or runner.call_counts.pods > limit:
                 return outcomes
         return outcomes if self.then is None else [*outcomes, self.then.execute(runners)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kruntimes_core.engine.cycle.work.base import Runners, RunWork
 from kruntimes_core.framework.outcomes import PluginError
-from kruntimes_core.framework.runtime import Broken, Chosen, PlanOutcome
+from kruntimes_core.framework.runtime import PlanOutcome, PluginFailure, ScheduleResult
 from kruntimes_core.model.snapshot import Snapshot
 
 
@@ -25,7 +25,7 @@ class PlanWork(RunWork):
         try:
             return runners.of(self.profile).plan(self.run, self.snapshot, self.excluded)
         except PluginError as error:
-            return Broken(error)
+            return PluginFailure(error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +36,9 @@ class CheckWork(RunWork):
     version: int
     pod_name: str
 
-    def execute(self, runners: Runners) -> Chosen | Broken | None:
+    def execute(self, runners: Runners) -> ScheduleResult | PluginFailure | None:
         """The Pod as it is now, or None if it does not pass any more."""
         try:
             return runners.of(self.profile).check(self.run, self.snapshot, self.pod_name)
         except PluginError as error:
-            return Broken(error)
+            return PluginFailure(error)

@@ -9,7 +9,7 @@ from kruntimes_core.engine.binding.reservations import Unreserve
 from kruntimes_core.engine.cycle.work.base import Runners, RunWork
 from kruntimes_core.framework.outcomes import PluginError, Reject
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runtime import Broken, calls, checks
+from kruntimes_core.framework.runtime import PluginFailure, calls
 from kruntimes_core.model.snapshot import Snapshot
 
 
@@ -41,9 +41,9 @@ class ReserveWork(RunWork):
             ask = calls.positional(hook, calls.RESERVE)
             state = self.assumption.prepared.states[place]
             try:
-                reject = checks.rejection(plugin, ask(self.assumption.pod, state, self.run), "reserve")
+                reject = calls.check_rejection(plugin, ask(self.assumption.pod, state, self.run), "reserve")
             except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
-                return ReserveAnswer(tuple(asked), broken=calls.broken(plugin, "reserve", error))
+                return ReserveAnswer(tuple(asked), broken=calls.plugin_error(plugin, "reserve", error))
             if reject is not None:
                 return ReserveAnswer(tuple(asked), turned_down=(plugin, reject))
         return ReserveAnswer(tuple(asked))
@@ -65,7 +65,7 @@ class UnreserveWork:
 
     due: Unreserve
 
-    def execute(self, runners: Runners) -> Broken | None:
+    def execute(self, runners: Runners) -> PluginFailure | None:
         """None, or the failure; the reservation has ended either way."""
         plugin, assumption = self.due.plugin, self.due.assumption
         ask = calls.positional(plugin.hooks["unreserve"], calls.UNRESERVE)
@@ -73,5 +73,5 @@ class UnreserveWork:
         try:
             ask(assumption.pod, assumption.prepared.states[place], assumption.run, self.due.bound)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
-            return Broken(calls.broken(plugin, "unreserve", error))
+            return PluginFailure(calls.plugin_error(plugin, "unreserve", error))
         return None
