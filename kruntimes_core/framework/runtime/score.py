@@ -108,11 +108,12 @@ class ScoreAnswers(PodAnswers):
         return bits_of([position for position in positions if self.raw[position] == best])
 
     def _regroup(self, levels: dict[Any, _Level], changed: list[int]) -> None:
+        found: dict[int, _Level] = {}  # by identity: plugins often give one object, which is slow to hash
         for position in changed:
             raw = self.raw[position]
-            level = levels.get(raw)
+            level = found.get(id(raw))
             if level is None:
-                level = self._new_level(levels, raw)
+                level = found[id(raw)] = levels.get(raw) or self._new_level(levels, raw)
             before = self._at[position]
             if level is before:
                 continue
