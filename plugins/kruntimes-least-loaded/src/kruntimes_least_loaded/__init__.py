@@ -8,6 +8,7 @@ the resources come, and so is decided by Pod name.
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from math import lcm
 from typing import ClassVar, NamedTuple, Self
 
 from kruntimes_core import Capacity, FrozenMap, Request, RuntimePod, hookimpl
@@ -20,9 +21,9 @@ class Ratio(NamedTuple):
     exact: Fraction
 
     @classmethod
-    def of(cls, exact: Fraction) -> Self:
+    def of(cls, numerator: int, denominator: int) -> Self:
         """With the first part in units of 2^-64, rounded down, so that both have one order."""
-        return cls((exact.numerator << 64) // exact.denominator, exact)
+        return cls((numerator << 64) // denominator, Fraction(numerator, denominator))
 
 
 class Spare(NamedTuple):
@@ -48,9 +49,19 @@ def spare(pod: RuntimePod, request: Request) -> Spare:
 @lru_cache(maxsize=4096)
 def _spare(capacity: Capacity, usage: FrozenMap[str, int], request: Request) -> Spare:
     """Remembered, because Pods of a Runtime are alike."""
-    loads = {resource: usage.get(resource, 0) + request.get(resource, 0) for resource in capacity}
-    ratios = [Fraction(-load, capacity[resource]) for resource, load in loads.items() if load > 0]
-    return Spare(Ratio.of(min(ratios, default=Fraction())), Ratio.of(sum(ratios, Fraction())))
+    whole, units = _units(capacity)
+    loads = [(usage.get(name, 0) + request.get(name, 0)) * unit for name, unit in units.items()]
+    return Spare(Ratio.of(-max(loads, default=0), whole), Ratio.of(-sum(loads), whole))
+
+
+@lru_cache(maxsize=4096)
+def _units(capacity: Capacity) -> tuple[int, dict[str, int]]:
+    """A measure that all of the capacity's ratios are whole numbers of.
+
+    Returns: how much of it a full Pod is, and how much one of each resource is.
+    """
+    whole = lcm(*[Fraction(limit).numerator for limit in capacity.values()])
+    return whole, {name: int(whole / Fraction(limit)) for name, limit in capacity.items()}
 
 
 def by_place(scores: Sequence[Spare]) -> list[int]:
