@@ -15,7 +15,7 @@ from kruntimes_core.engine.settings import Settings
 from kruntimes_core.engine.work import BatchRetryWork, ClassRetry, PlanWork, RunWork
 from kruntimes_core.framework.outcomes import BASE_COMPLETION, PluginError, waiting_text
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import Headline, Unschedulable
+from kruntimes_core.framework.runtime import Unschedulable, WaitingMessage
 from kruntimes_core.model.run import Phase
 from kruntimes_core.model.status_patches import status_message, waiting_patch
 
@@ -51,13 +51,13 @@ class FailureHandler:
         """Let the Run wait for a change, or for a time after a refused reservation."""
         entry = work.entry
         self._counters.synced(SyncResult.NO_PODS)
-        headline = waiting_headline(entry, self._profiles.of(entry.run), outcome)
+        message = waiting_message_of(entry, self._profiles.of(entry.run), outcome)
         if entry.turned_down:
             self._queue.back_off(entry)
         else:
             self._wait_in_class(work, outcome)
-        if is_news(entry.decision, work.equivalence_class, headline):
-            self._show(work, outcome, headline)
+        if is_news(entry.decision, work.equivalence_class, message):
+            self._show(work, outcome, message)
 
     def keep_unschedulable(
         self, work: BatchRetryWork, retry: ClassRetry, outcome: Unschedulable, current: bool
@@ -65,9 +65,9 @@ class FailureHandler:
         """Let the first Run of a class go on waiting where it is. current: see `still_current`."""
         entry, waiting = retry.entry, retry.equivalence_class
         self._counters.synced(SyncResult.NO_PODS)
-        self._queue.unschedulable.keep(waiting, entry, outcome.prepared, current)
+        self._queue.unschedulable.keep(waiting, entry, outcome.prefilter_state, current)
         self._arm_retry(waiting, outcome)
-        if is_news(entry.decision, waiting, outcome.headline):
+        if is_news(entry.decision, waiting, outcome.waiting_message):
             own = PlanWork(
                 entry=entry,
                 token=retry.token,
@@ -76,7 +76,7 @@ class FailureHandler:
                 snapshot=work.snapshot,
                 version=work.version,
             )
-            self._show(own, outcome, outcome.headline)
+            self._show(own, outcome, outcome.waiting_message)
 
     def still_current(self, work: PlanWork | BatchRetryWork) -> bool:
         """Whether nothing changed since the snapshot of the work that could turn its answer."""
@@ -91,7 +91,7 @@ class FailureHandler:
         waiting = self._queue.unschedulable.add(
             work.entry,
             work.profile.name,
-            outcome.prepared,
+            outcome.prefilter_state,
             self._profiles.dependencies(work.profile),
             current=self.still_current(work),
         )
@@ -112,14 +112,14 @@ class FailureHandler:
 
     # The waiting text
 
-    def _show(self, work: PlanWork, outcome: Unschedulable, headline: Headline) -> None:
+    def _show(self, work: PlanWork, outcome: Unschedulable, message: WaitingMessage) -> None:
         """Record why a Run waits, and write that text if it does not stand there already."""
-        entry, text = work.entry, headline.text
+        entry, text = work.entry, message.text
         decision = work.decision(
             outcome=Outcome.WAITING,
-            reason=headline.reason,
+            reason=message.reason,
             message=text,
-            furthest=headline.place,
+            furthest=message.place,
             verdicts=outcome.verdicts,
         )
         self._journal.note(entry.decide(decision), decision)
@@ -164,10 +164,10 @@ class FailureHandler:
         self._counters.plugin_failed(error.plugin, error.hook)
 
 
-def waiting_headline(entry: RunEntry, profile: Profile, outcome: Unschedulable) -> Headline:
+def waiting_message_of(entry: RunEntry, profile: Profile, outcome: Unschedulable) -> WaitingMessage:
     """Why the Run waits; a Pod that was reserved in vain had passed every filter."""
     if not entry.turned_down:
-        return outcome.headline
+        return outcome.waiting_message
     last = list(entry.turned_down.values())[-1]
     completion = BASE_COMPLETION
     for plugin in profile.plugins:
@@ -175,10 +175,10 @@ def waiting_headline(entry: RunEntry, profile: Profile, outcome: Unschedulable) 
             # A profile that was loaded meanwhile may have built it with other reasons.
             completion = plugin.reasons.get(last.reject.reason, BASE_COMPLETION)
     text = waiting_text(completion, entry.run.runtime)
-    return Headline(last.reject.reason, text, last.plugin, len(profile.plugins))
+    return WaitingMessage(last.reject.reason, text, last.plugin, len(profile.plugins))
 
 
-def is_news(before: Decision | None, waiting: EquivalenceClass | None, headline: Headline) -> bool:
+def is_news(before: Decision | None, waiting: EquivalenceClass | None, message: WaitingMessage) -> bool:
     """Whether a Run that waited shows another reason now. before: what was decided of it last.
 
     In a cycle of its own, always. When its class was tried with changed Pods, only if they got further
@@ -189,6 +189,6 @@ def is_news(before: Decision | None, waiting: EquivalenceClass | None, headline:
         return True
     if before.outcome is not Outcome.WAITING:
         return True
-    if headline.place == before.furthest:
-        return headline.text != before.message
-    return headline.place > before.furthest
+    if message.place == before.furthest:
+        return message.text != before.message
+    return message.place > before.furthest

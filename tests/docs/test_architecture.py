@@ -50,7 +50,7 @@ def test_requests_are_named_by_urgency() -> None:
 
 
 def test_the_map_of_the_runner_has_all_of_its_files() -> None:
-    files = {path.name for path in (ROOT / "kruntimes_core/framework/runner").glob("*.py")}
+    files = {path.name for path in (ROOT / "kruntimes_core/framework/runtime").glob("*.py")}
     mapped = first_column(MAP.section("The runner"))
     assert len(mapped) == len(set(mapped))
     assert set(mapped) == files - {"__init__.py"}

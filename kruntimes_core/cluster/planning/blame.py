@@ -19,7 +19,7 @@ from kruntimes_core.engine.work import (
 )
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runner import Broken
+from kruntimes_core.framework.runtime import PluginFailure
 
 Culprit = tuple[ActivePlugin, str]
 """A plugin and the hook that was asked."""
@@ -80,9 +80,9 @@ def overdue(culprit: Culprit | None, limit_seconds: float) -> PluginError:
 
 def failed(work: Task, error: PluginError) -> WorkResult:
     """What a piece of work comes to that ended with `error`, in the form that the engine takes."""
-    return work.failed(error) if isinstance(work, ReserveWork) else Broken(error)
+    return work.failed(error) if isinstance(work, ReserveWork) else PluginFailure(error)
 
 
 def not_begun(work: Task, error: PluginError) -> WorkResult:
     """The same for work that asked nobody: for a `reserve` that was not asked no `unreserve` is owed."""
-    return ReserveAnswer((), broken=error) if isinstance(work, ReserveWork) else Broken(error)
+    return ReserveAnswer((), broken=error) if isinstance(work, ReserveWork) else PluginFailure(error)

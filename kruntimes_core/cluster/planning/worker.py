@@ -30,7 +30,7 @@ from kruntimes_core.cluster.planning.protocol import LIMIT_SECONDS, Done, Task
 from kruntimes_core.cluster.planning.thread import Handover, WorkerThread
 from kruntimes_core.engine.work import UnreserveWork, WorkResult
 from kruntimes_core.framework.outcomes import InterruptedCallError, PluginError
-from kruntimes_core.framework.runner import calls
+from kruntimes_core.framework.runtime import calls
 
 GRACE_SECONDS = 1.0
 """How long an interrupted call may take to notice."""

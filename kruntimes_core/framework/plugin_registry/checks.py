@@ -22,7 +22,7 @@ from pydantic import BaseModel
 
 from kruntimes_core.framework.hookspecs import PROJECT, SchedulerHooks, argument_names, hook_names
 from kruntimes_core.framework.plugin_registry.errors import HOST_API, InvalidPlugin, plugin_code
-from kruntimes_core.framework.runner.calls import shown
+from kruntimes_core.framework.runtime.calls import safe_repr
 from kruntimes_core.model.messages import did_you_mean
 
 CAPACITY = "capacity"
@@ -371,4 +371,4 @@ def _check_host_api(value: Any) -> None:
 
 
 def _short(value: object) -> str:
-    return shown(value)[:60]
+    return safe_repr(value)[:60]

@@ -8,7 +8,7 @@ import pytest
 
 from kruntimes_core import Reject, RuntimePod
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import Runner, Unschedulable
+from kruntimes_core.framework.runtime import Runner, Unschedulable
 from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.testing import make_pod, make_run, make_snapshot
 from kruntimes_core.testing.builders import NOW

@@ -10,7 +10,7 @@ import pytest
 from kruntimes_core import InvalidRun, Reject
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import Chosen, Runner
+from kruntimes_core.framework.runtime import Runner, ScheduleResult
 from kruntimes_core.testing import make_pod, make_run, make_snapshot
 from kruntimes_core.testing.plugins import fake_plugin
 
@@ -127,5 +127,5 @@ def test_the_ends_of_the_range_are_in_it(score: int) -> None:
         {"score": lambda pod: 1, "normalize": lambda scores: [score, score]},
     ):
         outcome = planned(**hooks)
-        assert isinstance(outcome, Chosen)
+        assert isinstance(outcome, ScheduleResult)
         assert outcome.pod.name == "py-0"

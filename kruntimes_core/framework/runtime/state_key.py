@@ -24,7 +24,7 @@ _OURS = (LabelSelector,)
 
 
 class StateKey:
-    """A key whose hash is taken once: each decision looks it up in the columns of its plugin."""
+    """A key whose hash is taken once: each decision looks it up in the result cache."""
 
     __slots__ = ("_hash", "_key")
 

@@ -10,7 +10,7 @@ import pytest
 
 from kruntimes_core import Reject
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import Runner
+from kruntimes_core.framework.runtime import Runner
 from kruntimes_core.testing import make_pod, make_run, make_snapshot
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.plugins import fake_plugin
@@ -48,7 +48,10 @@ def rejected(answer: Reject) -> Reject:
         (Reject("Full", pinned_elsewhere=True), Reject("Full", pinned_elsewhere=True)),
         (Reject(Reason.FULL), Reject("Full")),
         (Reject("Full", Text("1 in use")), Reject("Full", "1 in use")),
-        (Reject("Full", Text("1 in use"), pinned_elsewhere=True), Reject("Full", "1 in use", pinned_elsewhere=True)),
+        (
+            Reject("Full", Text("1 in use"), pinned_elsewhere=True),
+            Reject("Full", "1 in use", pinned_elsewhere=True),
+        ),
         (Refusal("Full", "1 in use"), Reject("Full", "1 in use")),
         (Reject("Full", retry_at=NOW.astimezone(timezone(timedelta(hours=2)))), Reject("Full", retry_at=NOW)),
     ],

@@ -9,31 +9,24 @@ from collections.abc import Callable
 import pytest
 
 from kruntimes_core import Reject
-from kruntimes_core.framework.runner import (
-    columns,
-    combinations,
-    filtering,
-    prefilter,
-    runner,
-    scoring,
-    target_changes,
-)
-from kruntimes_core.framework.runner.columns import Column
-from kruntimes_core.framework.runner.scores import RawScores
-from kruntimes_core.framework.runner.verdicts import Verdicts
+from kruntimes_core.framework.runtime import filter as filters
+from kruntimes_core.framework.runtime import prefilter, result_cache, runner, score
+from kruntimes_core.framework.runtime.filter import FilterAnswers
+from kruntimes_core.framework.runtime.result_cache import PodAnswers
+from kruntimes_core.framework.runtime.score import ScoreAnswers
 from tests.docs.pages import ROOT, first_column, page, rows
 
-COLUMNS = page("docs/explanation/columns.md")
-MEMORY = COLUMNS.section("What it costs in memory")
+CACHE = page("docs/explanation/result-cache.md")
+MEMORY = CACHE.section("What it costs in memory")
 BOUNDS = {
-    "states of a hook": columns._KEPT_STATES,
-    "answers of a filter": filtering._KEPT_ANSWERS,
-    "answers of a filter that are kept with their details": filtering._KEPT_RECORDS,
-    "answers of a scorer": scoring._KEPT_ANSWERS,
-    "combinations of states in a profile": combinations._KEPT_COMBINATIONS,
-    "answers of a prefilter": prefilter._REMEMBERED,
-    "Runtimes": runner._KEPT_POOLS,
-    "selectors whose changes are followed, of a Runtime": target_changes._FOLLOWED,
+    "states of a hook": result_cache.KEPT_STATES,
+    "answers of a filter": filters.KEPT_ANSWERS,
+    "answers of a filter that are kept whole": filters.KEPT_WHOLE,
+    "answers of a scorer": score.KEPT_ANSWERS,
+    "combinations of states in a profile": result_cache.KEPT_COMBINATIONS,
+    "answers of a prefilter": prefilter.KEPT_ANSWERS,
+    "states of a profile": prefilter.KEPT_STATES,
+    "Runtimes": runner.KEPT_POD_SETS,
 }
 
 
@@ -42,29 +35,29 @@ def test_bounds_are_those_of_the_code() -> None:
     assert said == [[what, f"{bound:,}"] for what, bound in BOUNDS.items()]
 
 
-def verdicts(pods: int) -> Column:
+def verdicts(pods: int) -> PodAnswers:
     """A filter that rejects every third Pod for a reason."""
     full = Reject("Full")
-    return filled(Verdicts(), [full if number % 3 else None for number in range(pods)])
+    return filled(FilterAnswers(), [full if number % 3 else None for number in range(pods)])
 
 
-def scores(pods: int) -> Column:
+def scores(pods: int) -> PodAnswers:
     """A scorer with seven answers."""
-    return filled(RawScores(), [number % 7 for number in range(pods)])
+    return filled(ScoreAnswers(), [number % 7 for number in range(pods)])
 
 
-def different(pods: int) -> Column:
+def different(pods: int) -> PodAnswers:
     """A scorer that tells all Pods apart."""
-    return filled(RawScores(), [1_000 + number for number in range(pods)])
+    return filled(ScoreAnswers(), [1_000 + number for number in range(pods)])
 
 
-def filled(column: Column, answers: list[object]) -> Column:
+def filled(column: PodAnswers, answers: list[object]) -> PodAnswers:
     column.grow(len(answers))
     column.learn(range(len(answers)), (1 << len(answers)) - 1, answers)
     return column
 
 
-def kilobytes(make: Callable[[int], Column], pods: int) -> float:
+def kilobytes(make: Callable[[int], PodAnswers], pods: int) -> float:
     tracemalloc.start()
     try:
         kept = [make(pods) for _ in range(10)]
@@ -89,12 +82,12 @@ def test_scores_that_all_differ_take_up_to_half_a_kilobyte() -> None:
 
 
 def test_files_are_read_in_an_order_that_names_them_once() -> None:
-    section = COLUMNS.section("Reading the code")
+    section = CACHE.section("Reading the code")
     named = re.findall(r"`(\w+\.py)`", section)
     assert len(named) == len(set(named))
     assert set(named) <= set(first_column(page("docs/architecture.md").section("The runner")))
 
 
 def test_the_counts_that_it_speaks_of_are_there() -> None:
-    (path,) = re.findall(r"`(tests/[\w/]+)`", COLUMNS.text)
+    (path,) = re.findall(r"`(tests/[\w/]+)`", CACHE.text)
     assert list((ROOT / path).glob("test_*.py"))

@@ -11,7 +11,7 @@ import pytest
 
 from kruntimes_core import Reject, RuntimePod
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import Chosen, Runner
+from kruntimes_core.framework.runtime import Runner, ScheduleResult
 from kruntimes_core.testing import make_pod, make_run, make_snapshot
 from kruntimes_core.testing.plugins import fake_plugin
 
@@ -34,7 +34,7 @@ def runner_with(asked: Asked, hook: str, **arguments: Any) -> Runner:
 
 
 def plan(runner: Runner, snapshot: Any, state: int) -> None:
-    assert isinstance(runner.plan(make_run(request={"size": state}), snapshot), Chosen)
+    assert isinstance(runner.plan(make_run(request={"size": state}), snapshot), ScheduleResult)
 
 
 def test_of_more_than_thirty_two_thousand_states_those_that_were_used_last_are_kept() -> None:
@@ -110,7 +110,7 @@ def test_pods_that_come_and_go_take_no_room() -> None:
 
     def kept(numbers: range) -> int:
         for number in numbers:
-            assert isinstance(runner.plan(run, make_snapshot(make_pod(f"py-{number}"))), Chosen)
+            assert isinstance(runner.plan(run, make_snapshot(make_pod(f"py-{number}"))), ScheduleResult)
         gc.collect()
         return tracemalloc.get_traced_memory()[0]
 

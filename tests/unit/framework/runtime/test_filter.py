@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kruntimes_core import Reject
-from kruntimes_core.framework.runner.bits import mask_of
-from kruntimes_core.framework.runner.verdicts import Verdicts
+from kruntimes_core.framework.runtime.filter import FilterAnswers
+from kruntimes_core.framework.runtime.pod_set import bits_of
 from kruntimes_core.testing.builders import NOW
 
 SIZE = 12
@@ -36,31 +36,15 @@ rounds = st.lists(
 )
 
 
-def learned(column: Verdicts, positions: list[int], answers: list[Reject | None]) -> None:
-    """As a column is brought up."""
-    if len(positions) == 1 and column.knows(positions[0], answers[0]):
-        return
-    column.learn(positions, mask_of(positions), list(answers))
-
-
 @given(rounds)
 def test_sets_follow_the_answers(rounds: list[tuple[list[int], Reject | None, dict[int, Reject]]]) -> None:
-    column, naive = Verdicts(), dict[int, Reject | None]()
+    sets, naive = FilterAnswers(), dict[int, Reject | None]()
     for positions, answer, others in rounds:
         answers = [others.get(position, answer) for position in positions]
-        before, version = dict(naive), column.version
-        learned(column, positions, answers)
+        sets.learn(positions, bits_of(positions), answers)
         naive.update(zip(positions, answers, strict=True))
         rejected = {position: reject for position, reject in naive.items() if reject is not None}
-        assert column.passed == mask_of([position for position in naive if position not in rejected])
-        assert dict(column.rejected(mask_of(range(SIZE)))) == Counter(
-            (reject.reason, reject.pinned_elsewhere) for reject in rejected.values()
+        assert sets.passed == bits_of([position for position in naive if position not in rejected])
+        assert dict(sets.rejected(bits_of(range(SIZE)))) == Counter(
+            (reject.reason, reject.pinned_elsewhere, reject.retry_at) for reject in rejected.values()
         )
-        assert column.timed == {at: r.retry_at for at, r in rejected.items() if r.retry_at is not None}
-        if column.version == version:
-            assert kinds(before) == kinds(naive)
-
-
-def kinds(answers: dict[int, Reject | None]) -> dict[int, tuple[str, bool] | None]:
-    """What a refusal is given from."""
-    return {at: (one.reason, one.pinned_elsewhere) if one else None for at, one in answers.items()}
