@@ -82,10 +82,7 @@ def test_the_time_of_a_pod_that_is_gone_is_not_given() -> None:
     "changes",
     [
         [("naps", at(5)), ("not", None)],
-        pytest.param(
-            [("not", None), ("naps", at(5))],
-            marks=pytest.mark.xfail(reason="the refusal without a time is given again, and the time is lost"),
-        ),
+        [("not", None), ("naps", at(5))],
     ],
     ids=["lost", "gained"],
 )
