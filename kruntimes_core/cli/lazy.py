@@ -42,10 +42,12 @@ class LazyGroup(click.Group):
             return super().resolve_command(ctx, args)
         except click.exceptions.NoSuchCommand as error:
             # Only here: its package brings the plugins' machinery, which no help needs.
-            from kruntimes_core.framework.loading.words import meant
+            from kruntimes_core.model.messages import did_you_mean
 
             name = error.command_name
-            raise click.UsageError(f"no such command {name!r}{meant(name, self._lazy)}", ctx) from error
+            raise click.UsageError(
+                f"no such command {name!r}{did_you_mean(name, self._lazy)}", ctx
+            ) from error
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command; None for a name that nobody declared."""

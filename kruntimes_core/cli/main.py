@@ -17,7 +17,7 @@ from kruntimes_core.cli.debugging import DEBUG
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.output.readers import for_want_of_a_reader
 from kruntimes_core.cli.output.text import printable
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 PROGRAM = "kruntimes"
 # How kubectl finds the command, and how its users call it.

@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime
 from typing import Protocol
 
-from kruntimes_core.engine.instant import Now
+from kruntimes_core.engine.clock import Now
 
 # Goes on while the machine is suspended, as the clocks of everybody else do: what was trusted before
 # a suspend must not be trusted after it. Where it is missing, the next best.

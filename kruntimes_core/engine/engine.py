@@ -1,175 +1,269 @@
-"""The engine's face: events in, work and requests out, and what came of them back in.
+"""The engine's face: events in, work and API calls out, and what came of them back in.
 
-A driver loops over five calls: `handle` what was observed, `take` work and `finish` it, hand each
-`next_request` to the API server and tell what was `answered`, and `tick` at `wake_at`.
+A driver loops over five calls: `handle` what was observed, `take` work and `finish` it, make each
+`next_request` and tell what was `written` or `read`, and `tick` at `wake_at`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+
 from kruntimes_core.engine import events
-from kruntimes_core.engine.binding.binder import Binder
-from kruntimes_core.engine.binding.evidence import Evidence
-from kruntimes_core.engine.binding.requests import Read, ReadAnswer, Request, Write, WriteAnswer
-from kruntimes_core.engine.binding.sender import Sender
-from kruntimes_core.engine.core import Core
-from kruntimes_core.engine.cycle.cycle import Cycle
-from kruntimes_core.engine.cycle.work import Result, Work
-from kruntimes_core.engine.instant import Now
-from kruntimes_core.engine.intake import Intake
-from kruntimes_core.engine.queueing.order import by_arrival
-from kruntimes_core.engine.runs import Stage
+from kruntimes_core.engine.api_calls import Read, ReadAnswer, Request, Write, WriteAnswer
+from kruntimes_core.engine.assumed import AssumedRuns
+from kruntimes_core.engine.batch_retry import BatchRetry
+from kruntimes_core.engine.binding_cycle import BindingCycle
+from kruntimes_core.engine.cache import Cache, RunKey
+from kruntimes_core.engine.call_queue import CallQueue
+from kruntimes_core.engine.clock import EngineClock, Now, Timers
+from kruntimes_core.engine.commit import Commit
+from kruntimes_core.engine.counters import Counters, WakeupSource
+from kruntimes_core.engine.cycle_steps import CycleSteps
+from kruntimes_core.engine.decisions import Journal
+from kruntimes_core.engine.failure_handling import FailureHandler
+from kruntimes_core.engine.profiles import CurrentProfiles
+from kruntimes_core.engine.run_lifecycle import RunEventHandlers, RunLifecycle
+from kruntimes_core.engine.runs import RunEntry, Runs, Stage
+from kruntimes_core.engine.scheduling_cycle import SchedulingCycle
+from kruntimes_core.engine.scheduling_queue import SchedulingQueue
 from kruntimes_core.engine.settings import Settings
-from kruntimes_core.engine.tally import WakeSource
-from kruntimes_core.engine.view import View
-from kruntimes_core.engine.ways import Ways
+from kruntimes_core.engine.work import BatchRetryWork, Work, WorkResult
 from kruntimes_core.framework.configuration import Profiles
 
 
-class Engine(View):
+class Engine:
     """Places Pending Runs on Runtime Pods. Entered by one thread at a time; every call says when."""
 
     def __init__(self, profiles: Profiles, settings: Settings, now: Now) -> None:
-        super().__init__(Core(profiles, settings, now))
-        self._ways = Ways(self._core)
-        self._intake = Intake(self._core, self._ways)
-        self._sender = Sender(self._core, self._ways)
-        self._binder = Binder(self._core, self._ways)
-        self._evidence = Evidence(self._core, self._intake, self._ways, self._sender)
-        self._cycle = Cycle(self._core)
+        """Make the parts and join them, from what is known up to what decides."""
+        self._settings = settings
+        self._clock = clock = EngineClock(now)
+        self._timers = timers = Timers()
+        self._counters = counters = Counters()
+        self._journal = journal = Journal()
+        self._profiles = current = CurrentProfiles(profiles)
+        self._runs = runs = Runs()
+        self._queue = queue = SchedulingQueue(current, settings, clock, timers, counters)
+        self._cache = cache = Cache(queue.unschedulable, settings.heartbeat_staleness)
+        self._assumed = assumed = AssumedRuns(cache)
+        self._calls = calls = CallQueue(runs, timers)
+
+        self._lifecycle = lifecycle = RunLifecycle(runs, cache, queue, assumed, calls, counters)
+        self._run_handlers = handlers = RunEventHandlers(runs, calls, lifecycle)
+        self._binding_cycle = BindingCycle(
+            settings, clock, timers, runs, cache, queue, assumed, calls, lifecycle, handlers, counters
+        )
+
+        failures = FailureHandler(settings, clock, timers, current, cache, queue, calls, journal, counters)
+        steps = CycleSteps(clock, current, cache, queue, failures)
+        commit = Commit(current, cache, assumed, calls, steps, failures, journal, counters)
+        batch = BatchRetry(clock, current, cache, queue, steps, commit, failures, counters)
+        self._cycle = SchedulingCycle(clock, current, queue, assumed, steps, commit, batch, failures, journal)
+
+        self._listed: set[type] = set()
+        """The kinds of lists that were seen."""
         self._wants_to_lead = False
+        self._leading = False
         self._arm_sweep()
 
     # Events
 
     def handle(self, event: events.Event, now: Now) -> None:
         """Take note of what was observed."""
-        core = self._begin(now)
-        core.waiting.source = WakeSource.RUNTIME_POD
+        self._clock.advance(now)
         match event:
             case events.RunObserved(observation):
-                self._intake.observed(observation)
+                self._run_handlers.observed(observation)
             case events.RunGone():
-                self._intake.gone(event.namespace, event.name, event.uid)
+                self._run_handlers.gone(event.namespace, event.name, event.uid)
             case events.RunsListed():
-                self._intake.listed(event.observations, event.version, event.namespace)
+                self._run_handlers.listed(event.observations, event.version, event.namespace)
             case events.PodObserved(observation):
-                core.state.pods.observe(observation, now)
+                self._cache.pods.observe(observation, now)
             case events.PodGone():
-                core.state.pods.gone(event.namespace, event.name, event.uid, event.version)
+                self._cache.pods.gone(event.namespace, event.name, event.uid, event.version)
             case events.PodsListed():
-                core.state.pods.listed(event.observations, event.version, event.namespace, now)
+                self._cache.pods.listed(event.observations, event.version, event.namespace, now)
             case _:
-                self._workspace(event)
+                self._handle_workspace(event)
         if isinstance(event, events.RunsListed | events.PodsListed | events.WorkspacesListed):
             self._listed.add(type(event))
-            core.leading = self._wants_to_lead and self.synced
+            self._leading = self._wants_to_lead and self.synced
 
-    def _workspace(self, event: events.Event) -> None:
-        core = self._core
-        core.waiting.source = WakeSource.WORKSPACE
+    def _handle_workspace(self, event: events.Event) -> None:
         match event:
             case events.WorkspaceObserved(observation):
-                core.state.workspaces.observe(observation)
+                self._cache.workspaces.observe(observation)
             case events.WorkspaceGone():
-                core.state.workspaces.gone(event.namespace, event.name, event.uid, event.version)
+                self._cache.workspaces.gone(event.namespace, event.name, event.uid, event.version)
             case events.WorkspacesListed():
-                core.state.workspaces.listed(event.observations, event.version, event.namespace)
+                self._cache.workspaces.listed(event.observations, event.version, event.namespace)
 
     def tick(self, now: Now) -> None:
         """Do what is due by `now`: delays, backoffs, heartbeats that ran out, the sweep."""
-        core = self._begin(now)
-        core.waiting.source = WakeSource.TIMER
-        core.state.pods.expire(now)
-        core.outbox.release(now.ticks)
-        for action in core.timers.due(now.ticks):
+        self._clock.advance(now)
+        self._cache.pods.expire(now)
+        self._calls.release(now.ticks)
+        for action in self._timers.due(now.ticks):
             action()
 
     # Work
 
     def take(self, now: Now) -> Work | None:
         """The next piece of work for a worker; None when there is nothing to try now."""
-        self._begin_decision(now)
+        self._advance_to_decide(now)
+        unreserve = self._cycle.take_unreserve()
+        if unreserve is not None or not self._leading:
+            return unreserve
         return self._cycle.take()
 
-    def finish(self, work: Work, result: Result, now: Now) -> None:
-        """Take back what came of a piece of work."""
-        self._begin_decision(now)
+    def finish(self, work: Work, result: WorkResult, now: Now) -> None:
+        """Handle what came of a piece of work."""
+        self._advance_to_decide(now)
+        if isinstance(work, BatchRetryWork) and not self._leading:
+            result = []  # an engine that leads no more decides nothing; all of it is tried again if it does
         self._cycle.finish(work, result)
 
-    # Requests
+    # API calls
 
     def next_request(self, now: Now) -> Request | None:
-        """The next request for the API server, checked now; it counts as sent from here on."""
-        self._begin_decision(now)
-        return self._sender.next_request()
+        """The next call for the API server, checked now; it counts as sent from here on."""
+        self._advance_to_decide(now)
+        read = self._binding_cycle.next_read()
+        if read is not None or not self._leading:
+            return read
+        return self._binding_cycle.next_write()
 
     def written(self, write: Write, answer: WriteAnswer, now: Now) -> None:
         """What came of a write."""
-        self._begin(now)
-        self._binder.answered(write, answer)
+        self._clock.advance(now)
+        self._binding_cycle.written(write, answer)
 
     def read(self, read: Read, answer: ReadAnswer, now: Now) -> None:
         """What a read found."""
-        self._begin(now)
-        self._evidence.read(read, answer)
+        self._clock.advance(now)
+        self._binding_cycle.read(read, answer)
 
     # Leading
 
     def lead(self, now: Now) -> None:
         """Decide from now on, as soon as everything is listed."""
-        core = self._begin(now)
+        self._clock.advance(now)
         self._wants_to_lead = True
-        core.leading = self.synced
+        self._leading = self.synced
 
     def stand_down(self, now: Now) -> None:
-        """Decide and send nothing any more; what is under way still gets its answer."""
-        core = self._begin(now)
-        self._wants_to_lead = core.leading = False
-        for entry in core.runs:
-            # A text may be under way meanwhile; a bind or an ending that is gets its answer first.
+        """Decide and send nothing any more; what is in flight still gets its answer."""
+        self._clock.advance(now)
+        self._wants_to_lead = self._leading = False
+        for entry in self._runs:
+            # A text may be in flight meanwhile; a bind or an ending that is gets its answer first.
             if entry.stage is Stage.BINDING and entry.assumption and not entry.assumption.guard:
-                self._ways.drop_bind(entry)
-            elif entry.stage is Stage.WORKING or (entry.stage is Stage.ENDING and entry.sent is None):
-                entry.pending = None
-                core.enqueue(entry, None)
+                self._lifecycle.drop_bind(entry)
+            elif entry.stage is Stage.SCHEDULING or (
+                entry.stage is Stage.ENDING and self._calls.in_flight(entry) is None
+            ):
+                self._calls.drop(entry)
+                self._queue.requeue(entry)
 
     def reload(self, profiles: Profiles, now: Now) -> None:
         """Decide by other profiles from now on: every waiting Run is tried again."""
-        core = self._begin(now)
-        former = core.queue_plugin
-        core.use(profiles)
-        core.waiting.wake_all(WakeSource.RELOAD)
-        if core.queue_plugin is not former:
-            self._forget_keys()
-        for entry in sorted(core.runs, key=lambda entry: entry.arrival):
-            if entry.stage in (Stage.QUEUED, Stage.WORKING, Stage.KEYING) or entry.held_by_plugins:
-                source = None if entry.stage in (Stage.QUEUED, Stage.KEYING) else WakeSource.RELOAD
+        self._clock.advance(now)
+        former = self._profiles.queue_plugin
+        self._profiles.replace(profiles)
+        self._queue.unschedulable.activate_all(WakeupSource.RELOAD)
+        if self._profiles.queue_plugin is not former:
+            self._forget_queue_keys()
+        for entry in sorted(self._runs, key=lambda entry: entry.arrival):
+            queued = entry.stage in (Stage.QUEUED, Stage.AWAITING_QUEUE_KEY)
+            if queued or entry.stage is Stage.SCHEDULING or entry.held_by_plugins:
                 entry.leave()
-                core.enqueue(entry, source)
+                self._queue.requeue(entry, None if queued else WakeupSource.RELOAD)
+
+    # What a driver may read between its calls; reading changes nothing
+
+    @property
+    def profiles(self) -> Profiles:
+        """The profiles that it decides by now."""
+        return self._profiles.current
+
+    @property
+    def cache(self) -> Cache:
+        """What is known of the cluster."""
+        return self._cache
+
+    @property
+    def journal(self) -> Journal:
+        """The latest decisions."""
+        return self._journal
+
+    @property
+    def counters(self) -> Counters:
+        """What was counted."""
+        return self._counters
+
+    @property
+    def synced(self) -> bool:
+        """Whether Runs, Pods and workspaces are all known: nothing is decided before."""
+        return len(self._listed) == 3
+
+    @property
+    def deciding(self) -> bool:
+        """Whether it places Runs now: it leads, and everything is listed."""
+        return self._leading
+
+    @property
+    def wake_at(self) -> int | None:
+        """When `tick` is due, in ticks of the monotonic clock."""
+        moments = (self._timers.next, self._cache.pods.next_expiry, self._calls.next_release)
+        return min((at for at in moments if at is not None), default=None)
+
+    def find(self, namespace: str, name: str) -> RunEntry | None:
+        """The Run that bears the name, with its last decision."""
+        return self._runs.named(namespace, name)
+
+    def knows(self, key: RunKey) -> bool:
+        """Whether there is a Run of that namespace and UID."""
+        return self._runs.get(key) is not None
+
+    def in_flight(self, entry: RunEntry) -> Write | None:
+        """The write of a Run that was handed out and is not answered yet."""
+        return self._calls.in_flight(entry)
+
+    def assumed(self, namespace: str, pod_uid: str) -> Counter[str]:
+        """How much of a Pod's usage, by resource, is tentative: no Run says yet that it is there."""
+        return self._assumed.assumed_usage(namespace, pod_uid)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many rows the tables have that must shrink again when Runs are gone."""
+        return {
+            "runs": len(self._runs),
+            "queue": self._queue.active_size,
+            "awaiting_queue_key": self._queue.awaiting_key_size,
+            "calls": len(self._calls),
+            "timers": len(self._timers),
+            "allocations": self._cache.allocations,
+            "unschedulable": len(self._queue.unschedulable),
+            "classes": len(self._queue.unschedulable.classes()),
+        }
 
     # Inside
 
-    def _forget_keys(self) -> None:
+    def _forget_queue_keys(self) -> None:
         self._cycle.forget_keys()
-        for entry in self._core.runs:
-            entry.keyed_for = None
-            entry.order = by_arrival(entry.arrival)
+        for entry in self._runs:
+            self._queue.forget_key(entry)
 
-    def _begin(self, now: Now) -> Core:
-        self._core.now = now
-        return self._core
-
-    def _begin_decision(self, now: Now) -> None:
+    def _advance_to_decide(self, now: Now) -> None:
         """However late the driver's timer is, no decision trusts a heartbeat that has run out."""
-        core = self._begin(now)
-        core.waiting.source = WakeSource.TIMER
-        core.state.pods.expire(now)
+        self._clock.advance(now)
+        self._cache.pods.expire(now)
 
     def _arm_sweep(self) -> None:
-        core = self._core
-
         def sweep() -> None:
-            self._cycle.sweep()
+            if self._leading:
+                self._cycle.sweep()
             self._arm_sweep()
 
-        core.timers.at(core.now.ticks + core.settings.sweep_interval, lambda: True, sweep)
+        self._timers.at(self._clock.now.ticks + self._settings.sweep_interval, lambda: True, sweep)

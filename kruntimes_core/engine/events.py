@@ -52,34 +52,32 @@ class WorkspaceGone(_Gone):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunsListed:
-    """A whole consistent list: what is known and not in it has vanished.
+class _Listed:
+    version: str = ""
+    """resourceVersion of the list; what is known in a newer version is left alone."""
+    namespace: str | None = None
+    """The namespace that was listed, or None for all."""
 
-    version: resourceVersion of the list; what is known in a newer version is left alone.
-    namespace: the namespace that was listed, or None for all.
-    """
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunsListed(_Listed):
+    """A whole consistent list of Runs: what is known and not in it has vanished."""
 
     observations: tuple[RunObservation, ...]
-    version: str = ""
-    namespace: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PodsListed:
-    """A whole consistent list of Runtime Pods; see `RunsListed`."""
+class PodsListed(_Listed):
+    """A whole consistent list of Runtime Pods."""
 
     observations: tuple[PodObservation, ...]
-    version: str = ""
-    namespace: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkspacesListed:
-    """A whole consistent list of PersistentWorkspaces; see `RunsListed`."""
+class WorkspacesListed(_Listed):
+    """A whole consistent list of PersistentWorkspaces."""
 
     observations: tuple[WorkspaceObservation, ...]
-    version: str = ""
-    namespace: str | None = None
 
 
 Event = (

@@ -1,4 +1,4 @@
-"""The Runs that are known, and where each stands on its way to a Pod."""
+"""The Runs that are known, and the stage that each has reached on its way to a Pod."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from kruntimes_core.engine.binding.assumption import Assumption
-from kruntimes_core.engine.binding.requests import HeldText, Pending, Write
-from kruntimes_core.engine.record.decision import NONE_TURNED_DOWN, Decision, Outcome, TurnedDown
-from kruntimes_core.engine.state import Claim
-from kruntimes_core.engine.state.claims import RunKey
+from kruntimes_core.engine.api_calls import Assumption
+from kruntimes_core.engine.cache import Allocation, RunKey
+from kruntimes_core.engine.decisions import NONE_TURNED_DOWN, Decision, Outcome, ReserveRejection
 from kruntimes_core.framework.runtime import PreFilterState
 from kruntimes_core.model.run import Run, RunObservation
 
@@ -20,67 +18,60 @@ Order = tuple[Any, ...]
 
 
 class Stage(Enum):
-    """Where a Run stands. `docs/architecture.md` draws the ways between them."""
+    """Where a Run stands. `docs/architecture.md` draws the ways between the stages."""
 
     IDLE = "idle"
     """Nothing to do: active, ended, being deleted, or not seen as Pending."""
-    KEYING = "keying"
-    """Waits for its queue key."""
+    AWAITING_QUEUE_KEY = "awaiting-queue-key"
+    """Waits until `queue_key` was called for it."""
     QUEUED = "queued"
-    WORKING = "working"
+    SCHEDULING = "scheduling"
     """A plan, or a plugin's reserve, is under way."""
-    WAITING = "waiting"
-    """In its class, until something changes that the answer was given from."""
-    DELAYED = "delayed"
+    UNSCHEDULABLE = "unschedulable"
+    """In its equivalence class, until something changes that the answer was given from."""
+    BACKOFF = "backoff"
     """Until a time: retry delay or backoff."""
     BINDING = "binding"
-    """Assumed; the bind waits for its turn, is under way, or is not confirmed yet."""
+    """Assumed; the bind waits for its turn, is in flight, or is not confirmed yet."""
     ENDING = "ending"
     """A terminal status is on its way."""
-    BEHIND = "behind"
+    AWAITING_READ = "awaiting-read"
     """A newer version of the Run is needed before anything else."""
 
 
 @dataclass(slots=True, eq=False)
 class RunEntry:
-    """One known Run. Only the engine changes it."""
+    """One known Run. Only the engine changes it, by the methods below."""
 
     observation: RunObservation
-    arrival: int = 0
-    since: int = 0
-    """When it became Pending, or was first seen so, in ticks: for the time that a Run queues."""
-    order: Order = ()
-    keyed_for: tuple[object, ...] | None = None
-    """What the queue key was asked for: attempt and labels."""
+    floor: str = ""
+    """The newest version seen, or written by the engine: nothing older changes state."""
     stage: Stage = Stage.IDLE
     token: int = 0
     """Grows whenever the Run leaves a stage: what was begun before is void."""
-    floor: str = ""
-    """The newest version seen, or written by ourselves: nothing older changes state."""
-    assumption: Assumption | None = None
-    pending: Pending | HeldText | None = None
-    """The write that waits for its turn, or for its time."""
-    sent: Write | None = None
-    """The write that is under way: never more than one."""
-    reading: bool = False
-    """A read waits for its turn or is under way (`read_sent`)."""
-    read_sent: bool = False
-    read_again: bool = False
-    """Something happened since the read began that it may not show."""
+    arrival: int = 0
+    pending_since: int = 0
+    """When it became Pending, or was first seen so, in ticks: for the time that a Run queues."""
+    order: Order = ()
+    keyed_for: tuple[object, ...] | None = None
+    """What the queue key was made for: attempt and labels."""
     failures: int = 0
+    """In a row; they lengthen the backoff."""
+    retry_delay_of: tuple[object, ...] | None = None
+    """Which attempt, stopped when, `retry_delay_until` was computed for."""
+    retry_delay_until: int = 0
+    prefilter_state: PreFilterState | None = None
+    """What the answer that holds the Run back was given from."""
+    equivalence_class: object | None = None
+    """The class that it waits in; only the scheduling queue looks into it."""
+    assumption: Assumption | None = None
     refused_in: str = ""
     """The newest known version, if a write was refused in it all the same: no race, so not at once again."""
-    delay_for: tuple[object, ...] | None = None
-    delay_until: int = 0
-    prepared: PreFilterState | None = None
-    """What its waiting was answered from."""
-    waits_in: object | None = None
-    """The class that it waits in; `queueing` alone looks into it."""
-    text: str | None = None
-    """The waiting text that the Run should show."""
+    waiting_text: str | None = None
+    """The text that the Run should show while it waits."""
     decision: Decision | None = None
-    turned_down: Mapping[str, TurnedDown] = NONE_TURNED_DOWN
-    """Pods that a reservation was refused on in the cycle under way, with the rejection."""
+    turned_down: Mapping[str, ReserveRejection] = NONE_TURNED_DOWN
+    """Pods that refused a reservation in the cycle under way, with the rejection."""
 
     @property
     def key(self) -> RunKey:
@@ -97,25 +88,111 @@ class RunEntry:
     def held_by_plugins(self) -> bool:
         """Whether it is in a backoff that plugins caused: other plugins, or other arguments, may end it.
 
-        One that the API server caused goes on, whatever decides.
+        A backoff that the API server caused goes on, whatever decides.
         """
         made = self.decision
-        if self.stage is not Stage.DELAYED or made is None:
+        if self.stage is not Stage.BACKOFF or made is None:
             return False
         return made.error is not None or made.outcome is Outcome.WAITING
 
-    def leave(self) -> None:
-        """Leave the stage: timers, queue entries and work begun for it are void from here on."""
-        self.token += 1
-        self.stage = Stage.IDLE
-
-    def observed_claim(self) -> Claim | None:
+    def allocation(self) -> Allocation | None:
         """What the Run holds by its own status, if it is active."""
         seen = self.observation
         if not seen.active or seen.assigned_pod is None:
             return None
         run = seen.run
-        return Claim(run.namespace, seen.assigned_pod, seen.assigned_pod_uid, seen.held, run.labels)
+        return Allocation(run.namespace, seen.assigned_pod, seen.assigned_pod_uid, seen.held, run.labels)
+
+    # What is known of the Run
+
+    def observe(self, observation: RunObservation) -> RunObservation:
+        """Take in a version of the Run. Returns what was known before."""
+        before, self.observation = self.observation, observation
+        self.floor = observation.version
+        return before
+
+    def raise_floor(self, version: str) -> None:
+        """Take nothing in any more that is older than this version."""
+        self.floor = version
+
+    # Stages
+
+    def enter(self, stage: Stage) -> None:
+        """Go on to a stage: timers, queue entries and work begun for the former one are void."""
+        self.token += 1
+        self.stage = stage
+
+    def leave(self) -> None:
+        """Leave the stage for none."""
+        self.enter(Stage.IDLE)
+
+    # Queueing
+
+    def arrive(self, arrival: int, now: int, order: Order) -> None:
+        """The Run is Pending for the first time, or again. now: in ticks."""
+        self.arrival = arrival
+        self.pending_since = now
+        self.set_order(order, keyed_for=None)
+
+    def set_order(self, order: Order, keyed_for: tuple[object, ...] | None) -> None:
+        """Give the Run its place in the queue. keyed_for: what a plugin's key was made for, if one was."""
+        self.order = order
+        self.keyed_for = keyed_for
+
+    def fail(self) -> int:
+        """Count a failure. Returns how many there were in a row."""
+        self.failures += 1
+        return self.failures
+
+    def succeed(self) -> None:
+        """End the row of failures."""
+        self.failures = 0
+
+    def set_retry_delay(self, of: tuple[object, ...], until: int) -> None:
+        """Keep when the retry delay of an attempt ends, in ticks."""
+        self.retry_delay_of = of
+        self.retry_delay_until = until
+
+    def wait_in(self, equivalence_class: object) -> None:
+        """Wait in a class, until something changes."""
+        self.enter(Stage.UNSCHEDULABLE)
+        self.equivalence_class = equivalence_class
+
+    def stop_waiting(self) -> None:
+        """Leave the class."""
+        self.leave()
+        self.equivalence_class = None
+
+    def answered_from(self, prefilter_state: PreFilterState) -> None:
+        """Keep what the answer that holds the Run back was given from."""
+        self.prefilter_state = prefilter_state
+
+    # Deciding
+
+    def assume(self, assumption: Assumption | None) -> None:
+        """Begin an assumption, or end it (None)."""
+        self.assumption = assumption
+
+    def refuse_in(self, version: str) -> None:
+        """Note that a write was refused in the newest known version."""
+        self.refused_in = version
+
+    def decide(self, decision: Decision | None) -> Decision | None:
+        """Keep the last decision. Returns the former one."""
+        former, self.decision = self.decision, decision
+        return former
+
+    def show(self, waiting_text: str | None) -> None:
+        """Set the text that the Run should show while it waits."""
+        self.waiting_text = waiting_text
+
+    def turn_down(self, by_pod: Mapping[str, ReserveRejection]) -> None:
+        """Leave these Pods out in the cycle under way."""
+        self.turned_down = {**self.turned_down, **by_pod}
+
+    def begin_cycle(self) -> None:
+        """A new cycle leaves no Pod out."""
+        self.turned_down = NONE_TURNED_DOWN
 
 
 class Runs:

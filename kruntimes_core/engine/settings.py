@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kruntimes_core.engine.instant import SECOND, ticks
+from kruntimes_core.engine.clock import SECOND, ticks
 from kruntimes_core.framework.configuration import Configuration
 
 _TEXT_DELAY = SECOND
@@ -21,8 +21,8 @@ class Settings:
     backoff_max: int = 60 * SECOND
     sweep_interval: int = 30 * SECOND
     text_delay: int = 0
-    """How long a waiting text is held back: whoever is placed meanwhile never gets one, and the API server
-    is spared a write where it has most to do."""
+    """How long a waiting text is held back: a Run that is placed meanwhile never gets one, and the API
+    server is spared a write where it has most to do."""
 
     @classmethod
     def of(cls, configuration: Configuration) -> Settings:

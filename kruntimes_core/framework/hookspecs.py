@@ -17,10 +17,9 @@ from typing import Any
 
 from kruntimes_core.framework.markers import hookspec
 from kruntimes_core.framework.outcomes import Reject
-from kruntimes_core.model.affinity import Affinity
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Request, Run
-from kruntimes_core.model.selectors import LabelSet
+from kruntimes_core.model.selectors import Affinity, LabelSet
 from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.model.targets import Targets
 from kruntimes_core.model.workspace import Workspace

@@ -1,6 +1,6 @@
 """The waiting text of a Run: always begins with `waiting for`, never names a Pod or a Run."""
 
-from kruntimes_core.model.transitions import status_message
+from kruntimes_core.model.status_patches import status_message
 
 # The API contract's base text; also what RuntimePodAvailability says.
 BASE_COMPLETION = 'available runtime pods for runtime "{runtime}"'

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from kruntimes_core.engine.instant import SECOND, Now
-from kruntimes_core.engine.state.heartbeats import heard
+from kruntimes_core.engine.cache import next_heartbeat
+from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.model.pod import PodObservation
 
 
@@ -25,5 +25,5 @@ class Freshness:
 def freshness(pods: Iterable[PodObservation], now: Now, limit: int) -> Freshness:
     """Judge each Pod's heartbeat as the engine does. limit: in ticks."""
     ready = [seen for seen in pods if seen.pod.available]
-    stale = sum(heard(None, seen.probed_at, now, limit).stale(now) for seen in ready)
+    stale = sum(next_heartbeat(None, seen.probed_at, now, limit).stale(now) for seen in ready)
     return Freshness(ready=len(ready), stale=stale, at=now.wall, limit_seconds=limit / SECOND)

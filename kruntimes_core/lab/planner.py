@@ -12,13 +12,13 @@ from typing import Any
 
 from kruntimes_core.cluster.planning.attended import UnderWay
 from kruntimes_core.engine import events
-from kruntimes_core.engine.binding.requests import Applied, Found, Write
-from kruntimes_core.engine.cycle.work import Runners
+from kruntimes_core.engine.api_calls import Applied, Found, Write
+from kruntimes_core.engine.clock import Now
+from kruntimes_core.engine.decisions import Decision, NeverFits
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.instant import Now
-from kruntimes_core.engine.record.decision import Decision, NeverFits
-from kruntimes_core.engine.record.document import candidates_document, decision_document, plugin_document
+from kruntimes_core.engine.explain import candidates_document, decision_document, plugin_document
 from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.work import Runners
 from kruntimes_core.framework.configuration import Configuration, Profiles
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.lab.freshness import Freshness, freshness

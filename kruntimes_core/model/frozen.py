@@ -1,7 +1,7 @@
-"""Immutable mappings, the material that every value here is made of.
+"""Immutable mappings, from which the values of this room are built.
 
-A value that cannot change can be shared: by Runs with equal constraints, by snapshots, by caches
-of answers. Sharing needs equality and hashing by value, which `types.MappingProxyType` lacks.
+A value that cannot change can be shared: by Runs with equal constraints, by snapshots, by caches of
+results. Sharing needs equality and hashing by value, which `types.MappingProxyType` lacks.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ T = TypeVar("T")
 class FrozenMap(Mapping[K, V_co], Generic[K, V_co]):
     """An immutable, hashable mapping, equal to any other `FrozenMap` of the same class and items.
 
-    In: any mapping or nothing; its items are copied once. The hash is computed at the first use
-    and kept, so that a map may be a part of many cache keys.
+    items: any mapping, or None for an empty map; they are copied once. The hash is computed at the
+    first use and kept, so that a map may be a part of many cache keys.
     """
 
     __slots__ = ("__weakref__", "_hash", "_items")
@@ -39,8 +39,8 @@ class FrozenMap(Mapping[K, V_co], Generic[K, V_co]):
     def __contains__(self, key: object) -> bool:
         return key in self._items
 
-    # `Mapping` offers the next two in Python, at three times the price; filters and scorers ask
-    # them for each Pod.
+    # `Mapping` has the next two in Python, at three times the price; filters and scorers call them
+    # for each Pod.
 
     @overload
     def get(self, key: K, /) -> V_co | None: ...
@@ -67,7 +67,7 @@ class FrozenMap(Mapping[K, V_co], Generic[K, V_co]):
         return self._hash
 
     def __reduce__(self) -> tuple[type[Self], tuple[dict[K, V_co]]]:
-        """Copies are built anew from the items: a kept hash means nothing in another process."""
+        """Pickle the items alone: a kept hash means nothing in another process."""
         return type(self), (self._items,)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""A Runtime Pod as the scheduler sees it."""
+"""Runtime Pods: what they advertise, what they hold, and whether they can take Runs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from kruntimes_core.model.frozen import FrozenMap
 from kruntimes_core.model.run import Request
 from kruntimes_core.model.selectors import LabelSet
 from kruntimes_core.model.targets import Targets
+
+RUNTIME_LABEL = "runtime"
+"""The label of a Pod that names its Runtime, and so makes it a Runtime Pod."""
 
 
 class Capacity(FrozenMap[str, int | Fraction]):
@@ -60,20 +63,20 @@ class RuntimePod:
 class PodObservation:
     """One version of a Pod object: the Pod without usage, and its heartbeat beside it.
 
-    `pod.unavailable` is what the object itself says; the age of the heartbeat is for the engine to
-    judge, which has a clock's readings: a refreshed `probed_at` makes no new Pod value.
+    `pod.unavailable` is what the object itself says. The engine, which is given the time, judges the
+    age of the heartbeat, so a refreshed `probed_at` makes no new Pod value.
     """
 
     pod: RuntimePod
     version: str = ""
     probed_at: datetime | None = None
-    """lastProbeTime of the condition `kruntimes.io/RuntimedReady`; None cannot be trusted."""
+    """lastProbeTime of the condition `kruntimes.io/RuntimedReady`; None makes the Pod unavailable."""
 
 
 def shortage(pod: RuntimePod, request: Request) -> str | None:
     """What `pod` lacks for `request`, with figures, for a record; None when there is room.
 
-    The first resource of the request that lacks room tells.
+    It names the first resource of the request that lacks room.
     """
     resource = _lacking(pod, request)
     if resource is None:

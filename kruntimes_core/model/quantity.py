@@ -1,8 +1,8 @@
 """Kubernetes quantities, exactly: no binary floating point and no decimal context decides a placement.
 
 A quantity comes from users, so any string is either refused or read in microseconds: its length is
-bounded, and an exponent is looked at before it is computed. Python's `Decimal` is not used, because
-it takes spellings that Kubernetes refuses (`1_000`, `NaN`, digits of other scripts) and rounds.
+bounded, and so is an exponent before it is computed. Python's `Decimal` would accept spellings that
+Kubernetes refuses (`1_000`, `NaN`, digits of other scripts), and it rounds.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from kruntimes_core.model.quoting import quoted
+from kruntimes_core.model.messages import quoted
 
 MAX_AMOUNT = 2**63 - 1
 """The largest amount that the API knows (a signed 64-bit integer)."""
@@ -32,7 +32,7 @@ _GRAMMAR = re.compile(
 class QuantityError(ValueError):
     """A value that cannot be used as an amount; the text says what to write instead.
 
-    unreadable: True when it is no quantity at all, or too large to be kept (`1K`, `1e`,
+    unreadable: True when it is not a quantity at all, or too large to be kept (`1K`, `1e`,
     `1e999999999`, a wrong type); False when it was read and is not allowed where it stands
     (`-1`, `500m`, more than 2^63-1).
     """
@@ -43,7 +43,7 @@ class QuantityError(ValueError):
 
 
 class _TooLargeError(QuantityError):
-    """A well-formed quantity whose digits nobody should compute."""
+    """A well-formed quantity with too many digits to compute."""
 
     def __init__(self, value: object, *, negative: bool) -> None:
         super().__init__(f"{quoted(value)} is too large: write at most {MAX_AMOUNT}", unreadable=True)
@@ -53,7 +53,7 @@ class _TooLargeError(QuantityError):
 def read_quantity(value: object) -> int | Fraction:
     """The exact value of a Kubernetes quantity, in any of its spellings; an int when it is whole.
 
-    In: a string, an int (JSON number, not a bool), or a float that is whole and below 2^53.
+    value: a string, an int (JSON number, not a bool), or a float that is whole and below 2^53.
     Amounts count in units of 10^-9; what is finer is rounded up, away from zero (apimachinery's
     `ParseQuantity` does the same). Raises `QuantityError` for everything else.
     """
@@ -79,7 +79,7 @@ def request_amount(value: object) -> int:
     if amount < 0:
         raise QuantityError(f"{quoted(value)} is negative: request 0 or more", unreadable=False)
     if not isinstance(amount, int):
-        raise QuantityError(f"{quoted(value)} is no whole number: request whole units", unreadable=False)
+        raise QuantityError(f"{quoted(value)} is not a whole number: request whole units", unreadable=False)
     if amount > MAX_AMOUNT:
         raise QuantityError(f"{quoted(value)} is too large: request at most {MAX_AMOUNT}", unreadable=False)
     return amount

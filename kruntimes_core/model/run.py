@@ -1,4 +1,4 @@
-"""A Run as the scheduler sees it: what plugins may know, and beside it what only the host needs."""
+"""Runs: what plugins see of one, and the observation of its object that only the host needs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from kruntimes_core.model.affinity import Affinity
 from kruntimes_core.model.frozen import FrozenMap
-from kruntimes_core.model.selectors import LabelSet
+from kruntimes_core.model.selectors import Affinity, LabelSet
 
 
 class Phase(StrEnum):
@@ -39,8 +38,8 @@ class Request(FrozenMap[str, int]):
 class Run:
     """One execution to be placed, as plugins see it.
 
-    Status texts, conditions and versions are no part of it: they change without changing what the
-    Run asks for, and an answer that was given from a Run holds until the Run changes.
+    Status texts, conditions and versions are not part of it: they change without changing what the
+    Run asks for, and a plugin's result for a Run holds until the Run changes.
     """
 
     namespace: str
@@ -64,8 +63,8 @@ class InvalidInput:
     """Why a Run can never be scheduled, found while it was decoded.
 
     `reason` is the CamelCase reason of the Failed status, `path` the field (`spec.resources...`),
-    `message` the actionable text. `unreadable` tells what could not be read at all (`1K`, an
-    unknown operator) from what was read and is not allowed (`-1`, `500m`).
+    `message` the actionable text. `unreadable` is True for what could not be read at all (`1K`, an
+    unknown operator), and False for what was read and is not allowed (`-1`, `500m`).
     """
 
     reason: str
@@ -82,7 +81,7 @@ class RunObservation:
     version: str = ""
     """`metadata.resourceVersion`."""
     generation: int | None = None
-    """`metadata.generation`: counted up whenever something outside of `metadata` and `status` changes."""
+    """`metadata.generation`: incremented when anything outside `metadata` and `status` changes."""
     phase: Phase = Phase.PENDING
     assigned_pod: str | None = None
     assigned_pod_uid: str | None = None

@@ -1,4 +1,4 @@
-"""Label sets and label selectors, with the meaning that Kubernetes gives them."""
+"""Label sets, label selectors with the meaning that Kubernetes gives them, and affinity terms."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from enum import StrEnum
 
 from kruntimes_core.model.frozen import FrozenMap
 
-# How many answers a label set remembers. Selectors come from users; memory must not.
+RUNTIME_POD_TOPOLOGY = "kruntimes.io/runtime-pod"
+"""The only topology that v1alpha1 of the API knows: the Runtime Pod itself."""
+
+# How many answers a label set remembers. Selectors come from users; memory must not grow with them.
 _REMEMBERED_ANSWERS = 256
 
 
 class LabelSet(FrozenMap[str, str]):
-    """The labels of one object. Equal sets are shared (see `Interner`), and so are their answers."""
+    """The labels of one object. Decoding shares equal sets, and with them the remembered answers."""
 
     __slots__ = ("_answers",)
 
@@ -62,10 +65,12 @@ class Requirement:
 class LabelSelector(frozenset[Requirement]):
     """A compiled label selector: a set of requirements, all of which must match.
 
-    Equality is by meaning as far as order and repetition go: `matchLabels` and the same words as
-    `matchExpressions` compile to equal selectors. It is a frozenset because those keep their hash, and
-    compare, without Python code: a selector is looked up for each term and each Pod that changed.
+    Equality is by meaning as far as order and repetition go: `matchLabels` and the same requirements
+    as `matchExpressions` compile to equal selectors.
     """
+
+    # A frozenset keeps its hash and compares without Python code: selectors are looked up for each
+    # term and each Pod that changed.
 
     __slots__ = ()
 
@@ -83,3 +88,28 @@ class LabelSelector(frozenset[Requirement]):
 
     def __repr__(self) -> str:
         return f"LabelSelector({set(self)!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class AffinityTerm:
+    """A set of Runs, named by a selector, on one Runtime Pod."""
+
+    selector: LabelSelector
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedTerm:
+    """A preferred term and its weight, 1..100."""
+
+    weight: int
+    term: AffinityTerm
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Affinity:
+    """`spec.affinity` of a Run, compiled: required terms filter, preferred terms score. Empty when absent."""
+
+    required: tuple[AffinityTerm, ...] = ()
+    required_anti: tuple[AffinityTerm, ...] = ()
+    preferred: tuple[WeightedTerm, ...] = ()
+    preferred_anti: tuple[WeightedTerm, ...] = ()

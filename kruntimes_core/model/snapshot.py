@@ -1,4 +1,4 @@
-"""What one cycle decides from: a coherent, immutable picture that costs a reference to take."""
+"""The snapshot that one cycle decides from: coherent, immutable, and taken by reference."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from kruntimes_core.model.workspace import Workspace
 D = TypeVar("D")
 
 
-class Mark(NamedTuple):
-    """A place in the log of one line of `Pods`."""
+class ChangeMark(NamedTuple):
+    """A place in a log of changes that several versions of `Pods` share."""
 
     log: list[str]
     length: int
@@ -27,16 +27,16 @@ class Pods(Mapping[str, RuntimePod]):
     """The Pods of one Runtime in one namespace by name, and which of them changed lately.
 
     Every change makes a new `Pods` that shares all but the changed Pod with the old one, and
-    appends the Pod's name to a log that both share. A reader that remembers its `mark` learns
-    from `changed_since` what to look at, without a look at the rest.
+    appends the Pod's name to a log that both share. A reader that remembers the `mark` of an earlier
+    version learns the changed Pods from `changed_since`, without a look at the others.
     """
 
     __slots__ = ("_by_name", "mark")
 
     def __init__(self, pods: Mapping[str, RuntimePod] | None = None) -> None:
         self._by_name: Map[str, RuntimePod] = Map(pods or {})
-        self.mark = Mark([], 0)
-        """Where this picture stands in the log of changes."""
+        self.mark = ChangeMark([], 0)
+        """The place of this version in the log of changes."""
 
     def replacing(self, name: str, pod: RuntimePod | None) -> Pods:
         """These Pods with `pod` in the place of `name`, or without it when None."""
@@ -47,13 +47,13 @@ class Pods(Mapping[str, RuntimePod]):
             changed._by_name = self._by_name.delete(name)
         log, length = self.mark
         if length != len(log) or length > 4 * len(self._by_name) + 64:
-            log, length = [], 0  # a fork, or a log that has grown long
+            log, length = [], 0  # another version was made from this one already, or the log is long
         log.append(name)
-        changed.mark = Mark(log, length + 1)
+        changed.mark = ChangeMark(log, length + 1)
         return changed
 
-    def changed_since(self, mark: Mark) -> list[str] | None:
-        """The names that changed after `mark`; None when that cannot be told any more."""
+    def changed_since(self, mark: ChangeMark) -> list[str] | None:
+        """The names of the Pods that changed after `mark`; None when the log does not reach back to it."""
         log, length = self.mark
         if mark.log is not log or mark.length > length:
             return None
@@ -66,7 +66,7 @@ class Pods(Mapping[str, RuntimePod]):
     def get(self, name: str, default: D, /) -> RuntimePod | D: ...
 
     def get(self, name: str, default: object = None, /) -> object:
-        """The Pod of that name, or `default`. Direct: one decision looks up many Pods."""
+        """The Pod of that name, or `default`. Faster than `Mapping`'s: one decision looks up many Pods."""
         return self._by_name.get(name, default)
 
     def __getitem__(self, name: str) -> RuntimePod:

@@ -1,7 +1,7 @@
-"""Affinity targets: active and assumed Runs, counted by their label sets.
+"""Affinity targets: the active and assumed Runs, counted by their label sets.
 
-Labels come in few distinct sets, so a term is asked once for each distinct set and not once for
-each Run. Whether a term has a target at all is a count that follows the changes, never a scan.
+Labels come in few distinct sets, so a term is matched once against each distinct set and not once
+against each Run. Whether a term has a target at all is a count that follows the changes, never a scan.
 """
 
 from __future__ import annotations
@@ -10,35 +10,67 @@ from collections.abc import Iterator, Mapping
 
 from immutables import Map
 
-from kruntimes_core.model.matching import Matching
 from kruntimes_core.model.selectors import LabelSelector, LabelSet
 
+# Label sets whose matching selectors an index remembers. Labels come from users; memory must not
+# grow with them.
+_REMEMBERED_LABEL_SETS = 4_096
 # How many selectors one multiset counts for. More than that, and counting starts anew.
 _COUNTED_SELECTORS = 512
 # So few label sets, as a Pod has, are looked at faster than counts can follow the changes.
 _FEW_SETS = 8
 
 
+class SelectorIndex:
+    """Selectors, and which of them match which label sets; each pair is compared once.
+
+    A change of the Runs with some labels then looks at the selectors that match these labels,
+    however many others there are.
+    """
+
+    __slots__ = ("_found", "selectors")
+
+    def __init__(self) -> None:
+        self.selectors: dict[LabelSelector, None] = {}
+        """In order, and only growing; one thread may add one while another looks for those that match."""
+        self._found: dict[LabelSet, tuple[int, list[LabelSelector]]] = {}
+
+    def matching(self, labels: LabelSet) -> list[LabelSelector]:
+        """The selectors that `labels` satisfy. The list must not be changed."""
+        looked_at, found = self._found.get(labels, (0, []))
+        if looked_at < len(self.selectors):
+            later = list(self.selectors)[looked_at:]
+            found = found + [selector for selector in later if labels.satisfies(selector)]
+            if len(self._found) >= _REMEMBERED_LABEL_SETS:
+                self._found.clear()
+            self._found[labels] = (looked_at + len(later), found)
+        return found
+
+    def forget(self, labels: LabelSet) -> None:
+        """Drop what is remembered of labels that no target carries any more."""
+        self._found.pop(labels, None)
+
+
 class _Counts(dict[LabelSelector, int]):
-    """How many targets match a selector, for those that were asked for."""
+    """How many targets match a selector, for the selectors that a hook asked about."""
 
-    __slots__ = ("asked",)
+    __slots__ = ("index",)
 
-    def __init__(self, asked: Matching, counts: Mapping[LabelSelector, int] | None = None) -> None:
+    def __init__(self, index: SelectorIndex, counts: Mapping[LabelSelector, int] | None = None) -> None:
         super().__init__(counts or ())
-        self.asked = asked
+        self.index = index
 
     def remember(self, selector: LabelSelector, number: int) -> None:
-        """Note a number. First that it was asked for: whoever copies this meanwhile must know of it."""
-        self.asked.selectors[selector] = None
+        """Note a number. The index learns of the selector first: a copy made meanwhile must find it there."""
+        self.index.selectors[selector] = None
         self[selector] = number
 
     def after(self, labels: LabelSet, difference: int) -> _Counts:
         """The numbers with more or fewer targets that carry `labels`."""
-        if len(self.asked.selectors) > 2 * _COUNTED_SELECTORS:
-            return _Counts(Matching())
-        counts = _Counts(self.asked, self)
-        for selector in self.asked.of(labels):
+        if len(self.index.selectors) > 2 * _COUNTED_SELECTORS:
+            return _Counts(SelectorIndex())
+        counts = _Counts(self.index, self)
+        for selector in self.index.matching(labels):
             if selector in counts:
                 counts[selector] += difference
         return counts
@@ -51,7 +83,7 @@ class Targets(Mapping[LabelSet, int]):
 
     def __init__(self, sets: Mapping[LabelSet, int] | None = None) -> None:
         self._sets: Map[LabelSet, int] = Map(sets or {})
-        self._counts = _Counts(Matching()) if len(self._sets) > _FEW_SETS else None
+        self._counts = _Counts(SelectorIndex()) if len(self._sets) > _FEW_SETS else None
 
     def any(self, selector: LabelSelector) -> bool:
         """Whether at least one target's labels match `selector`."""
@@ -59,7 +91,7 @@ class Targets(Mapping[LabelSet, int]):
         if counts is not None:
             counted = counts.get(selector)
             return (self.count(selector) if counted is None else counted) > 0
-        # Asked in each decision: a generator would cost as much as the answers.
+        # Hooks call this in each decision; a generator would cost as much as the matching.
         for labels in self._sets:  # noqa: SIM110
             if labels.satisfies(selector):
                 return True
@@ -73,7 +105,7 @@ class Targets(Mapping[LabelSet, int]):
             counted = sum(n for labels, n in self._sets.items() if labels.satisfies(selector))
             if counts is not None:
                 if len(counts) >= _COUNTED_SELECTORS:
-                    counts = self._counts = _Counts(Matching())
+                    counts = self._counts = _Counts(SelectorIndex())
                 counts.remember(selector, counted)
         return counted
 
@@ -88,11 +120,13 @@ class Targets(Mapping[LabelSet, int]):
         changed._sets = self._sets.set(labels, number) if number else self._sets.delete(labels)
         changed._counts = self._counts_after(labels, difference) if len(changed._sets) > _FEW_SETS else None
         if not number and changed._counts is not None:
-            changed._counts.asked.forget(labels)
+            changed._counts.index.forget(labels)
         return changed
 
     def _counts_after(self, labels: LabelSet, difference: int) -> _Counts:
-        return self._counts.after(labels, difference) if self._counts is not None else _Counts(Matching())
+        return (
+            self._counts.after(labels, difference) if self._counts is not None else _Counts(SelectorIndex())
+        )
 
     def __getitem__(self, labels: LabelSet) -> int:
         return self._sets[labels]

@@ -1,7 +1,7 @@
 """Times and durations as other programs write them into the API.
 
-Python's own parser of ISO 8601 takes much that Kubernetes never writes (week dates, missing
-separators, no zone), so what it is given here is checked first.
+Python's own parser of ISO 8601 accepts much that Kubernetes never writes (week dates, missing
+separators, no zone), so the spelling is checked before it is called.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def parse_time(value: object) -> datetime | None:
 
 
 def format_time(moment: datetime) -> str:
-    """An aware time as the API wants it: UTC, whole seconds (cut), `Z`.
+    """An aware time as a metav1.Time of the API: UTC, whole seconds (cut), `Z`.
 
     Raises ValueError for a time without a zone, which would be taken for local time.
     """
@@ -58,7 +58,7 @@ def format_time(moment: datetime) -> str:
 
 
 def micro_time(moment: datetime) -> str:
-    """An aware time as a MicroTime of the API: UTC, always six digits of a second, `Z`."""
+    """An aware time as a metav1.MicroTime of the API: UTC, always six digits of a second, `Z`."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 

@@ -1,4 +1,4 @@
-"""A PersistentWorkspace as the scheduler sees it."""
+"""PersistentWorkspaces: the values that plugins see, and their observations."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from enum import StrEnum
 class WorkspacePhase(StrEnum):
     """`status.phase` of a PersistentWorkspace.
 
-    UNKNOWN stands for a phase of a later API version. MISSING is no phase of the API: the host gives
-    it to the workspace that a Run names and that does not exist (its runtime is then empty), so that
-    "names none" and "does not exist" are told apart without a look at the Run.
+    UNKNOWN stands for a phase of a later API version. MISSING is not a phase of the API: the host gives
+    it to a workspace that a Run names and that does not exist (its runtime is then empty), so that a
+    plugin can tell "names none" from "does not exist" without a look at the Run.
     """
 
     PENDING = "Pending"
@@ -24,7 +24,7 @@ class WorkspacePhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
-    """One PersistentWorkspace; `bound_pod` is a name and means the Pod that bears it now."""
+    """One PersistentWorkspace; `bound_pod` is a name and means the Pod that has this name now."""
 
     namespace: str
     name: str

@@ -13,11 +13,18 @@ from fractions import Fraction
 
 from immutables import Map
 
-from kruntimes_core.model.affinity import Affinity, AffinityTerm, WeightedTerm
 from kruntimes_core.model.frozen import FrozenMap
 from kruntimes_core.model.pod import Capacity, RuntimePod, Unavailability
 from kruntimes_core.model.run import Request, Run
-from kruntimes_core.model.selectors import LabelSelector, LabelSet, Operator, Requirement
+from kruntimes_core.model.selectors import (
+    Affinity,
+    AffinityTerm,
+    LabelSelector,
+    LabelSet,
+    Operator,
+    Requirement,
+    WeightedTerm,
+)
 from kruntimes_core.model.snapshot import Pods, Snapshot
 from kruntimes_core.model.targets import Targets
 from kruntimes_core.model.workspace import Workspace, WorkspacePhase

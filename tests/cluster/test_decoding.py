@@ -6,7 +6,7 @@ import pytest
 
 from contrast import CREATIONS
 from contrast.cases import Create, named, run_spec
-from kruntimes_core.model.decode.decoder import Decoder
+from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.workspace import WorkspacePhase
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.objects import pod_object, workspace_object

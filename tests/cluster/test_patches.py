@@ -11,9 +11,9 @@ import pytest
 
 from contrast.cases import INLINE, named, run_spec
 from kruntimes_core.crds import crds
-from kruntimes_core.model.decode.decoder import Decoder
+from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.run import TERMINAL_PHASES, Phase, RunObservation
-from kruntimes_core.model.transitions import bind_patch, terminal_patch, waiting_patch
+from kruntimes_core.model.status_patches import bind_patch, terminal_patch, waiting_patch
 from kruntimes_core.testing.objects import condition_object
 from realcluster.access import install_crds
 from realcluster.client import RUNS, Client, Object, Resource

@@ -102,9 +102,9 @@ def test_events_that_are_refused(site: Site) -> None:
         site.create(EVENTS, event(site, **fields))
         site.delete(EVENTS, "e1")
     elsewhere = {"kind": "Run", "namespace": "elsewhere", "name": "r1"}
-    assert site.create(OLD_EVENTS, old_event(site, involvedObject=elsewhere)).status >= 400
-    assert site.create(OLD_EVENTS, old_event(site, count="one")).status >= 400
-    assert site.create(OLD_EVENTS, old_event(site, "e3", involvedObject={})).status >= 400
+    assert site.create(OLD_EVENTS, old_event(site, involvedObject=elsewhere)).status == 422
+    assert site.create(OLD_EVENTS, old_event(site, count="one")).status == 400
+    assert site.create(OLD_EVENTS, old_event(site, "e3", involvedObject={})).status == 422
 
 
 @contract
@@ -160,7 +160,7 @@ def test_namespaces(site: Site) -> None:
     assert namespace["metadata"]["labels"] == {"kubernetes.io/metadata.name": site.namespace}
     labels = {"metadata": {"labels": {"a": "b", "kubernetes.io/metadata.name": "x"}}}
     merge = "application/merge-patch+json"
-    assert site.send("PATCH", path, labels, content_type=merge).status in (200, 422)
+    assert site.send("PATCH", path, labels, content_type=merge).status == 200
     site.send("PATCH", path, {"metadata": {"labels": None}}, content_type=merge)
     site.send("PATCH", path, {"spec": {"finalizers": []}}, content_type=merge)
     site.send("PUT", path, {**namespace, "status": {"phase": "Terminating"}})

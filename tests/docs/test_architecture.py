@@ -3,7 +3,7 @@
 import re
 from configparser import ConfigParser
 
-from kruntimes_core.engine.binding.requests import WriteKind
+from kruntimes_core.engine.api_calls import WriteKind
 from kruntimes_core.engine.runs import Stage
 from tests.docs.pages import ROOT, first_column, page, rows
 

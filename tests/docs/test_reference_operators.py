@@ -13,8 +13,8 @@ from kruntimes_core.cli.app import app
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.output.forms import FORMS
 from kruntimes_core.cli.plan.options import PlanOptions
-from kruntimes_core.engine.record.decision import Outcome
-from kruntimes_core.engine.tally import Conflict, Result, Tally, WakeSource
+from kruntimes_core.engine.counters import ConflictStage, Counters, SyncResult, WakeupSource
+from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.framework.configuration import State, models
 from kruntimes_core.framework.configuration.shapes import Section
 from tests.docs.pages import ROOT, first_column, page, rows
@@ -145,11 +145,11 @@ def test_the_reasons_of_the_host_stand_in_its_code() -> None:
 
 
 def test_counters_are_those_of_the_tally() -> None:
-    assert first_column(METRICS.text.partition("\n## ")[0]) == list(vars(Tally()))
+    assert first_column(METRICS.text.partition("\n## ")[0]) == list(vars(Counters()))
 
 
-@pytest.mark.parametrize("labels", [Result, Conflict, WakeSource])
-def test_labels_are_closed_sets(labels: type[Result | Conflict | WakeSource]) -> None:
+@pytest.mark.parametrize("labels", [SyncResult, ConflictStage, WakeupSource])
+def test_labels_are_closed_sets(labels: type[SyncResult | ConflictStage | WakeupSource]) -> None:
     metric, label = re.findall(r"`(\w+)\{(\w+)\}`", labels.__doc__ or "")[0]
     assert first_column(METRICS.section(label)) == [value.value for value in labels]
     assert f"| `{metric}` | `{label}` |" in METRICS.text

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from scenes.looking import BASE_TEXT
 
-from kruntimes_core.engine.tally import Conflict
+from kruntimes_core.engine.counters import ConflictStage
+from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import (
@@ -72,13 +75,35 @@ def test_a_status_edit_between_take_and_write_is_never_overwritten(contested: Ho
     contested.watches.hold(RUNS)
     contested.change("r1", status={"conditions": [condition_object("Painted")], "outputs": {"k": "v"}})
     contested.settle()
-    assert contested.engine.tally.reservation_conflicts == {Conflict.BIND: 1}
+    assert contested.engine.counters.reservation_conflicts == {ConflictStage.BIND: 1}
     contested.watches.resume(RUNS)
     contested.advance(2)
-    assert contested.pod_of("r1") == "py-0" or contested.pod_of("r2") == "py-0"
+    assert (contested.pod_of("r1"), contested.pod_of("r2")) == (None, "py-0")
     conditions = contested.status("r1")["conditions"]
     assert conditions[0]["type"] == "Painted"
     assert contested.status("r1")["outputs"] == {"k": "v"}
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [{"spec": {"cancelRequested": True}}, {"metadata": {"labels": {"a": "b"}}}],
+    ids=["cancel", "labels"],
+)
+def test_a_bind_that_is_not_wanted_any_more_gives_its_room_before_its_turn_comes(
+    contested: Host, patch: dict[str, Any]
+) -> None:
+    """The way to the API server may be crowded; who waits for the room need not wait for that too."""
+    host = contested
+    host.work()
+    host.change("r1", **patch)
+    host.observe()
+    assert host.usage() == {}
+    host.work()
+    entry = host.engine.find(NAMESPACE, "r2" if "spec" in patch else "r1")
+    assert entry is not None
+    assert entry.decision is not None
+    assert entry.decision.outcome is Outcome.SCHEDULED
+    assert not host.requests
 
 
 # One write in flight

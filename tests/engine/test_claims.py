@@ -17,7 +17,7 @@ def test_usage_is_kept_by_pod_uid_whether_or_not_the_pod_is_known(host: Host) ->
     host.settle()
     assert dict(host.pods()["py-0"].usage) == {"runs": 1}
     assert [dict(labels) for labels in host.pods()["py-0"].targets] == [{"app": "a"}]
-    namespace = host.engine.state.snapshot(NAMESPACE, "py", NOW).targets
+    namespace = host.engine.cache.snapshot(NAMESPACE, "py", NOW).targets
     assert sorted(dict(labels)["app"] for labels in namespace) == ["a", "b"]
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from scenes.looking import BASE_TEXT
 
-from kruntimes_core.engine.binding.requests import InDoubt, Read
-from kruntimes_core.engine.tally import Result
+from kruntimes_core.engine.api_calls import OutcomeUnknown, Read
+from kruntimes_core.engine.counters import SyncResult
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import (
     PODS,
@@ -24,6 +24,8 @@ from kruntimes_core.testing.harness import (
     refuse,
 )
 
+WITHDRAWAL = "waiting for an earlier assignment to be withdrawn"
+
 
 @pytest.mark.parametrize("lost_reads", [0, 2])
 @pytest.mark.parametrize("held_back", [0, 10])
@@ -35,7 +37,7 @@ def test_a_bind_that_was_applied_and_not_answered_is_found_by_a_read(
     host.watches.hold(RUNS)
     host.later(held_back, lambda: host.watches.resume(RUNS))
     host.disturb("r1", lose_answer)
-    host.read_faults.extend([lambda host, read: InDoubt()] * lost_reads)
+    host.read_faults.extend([lambda host, read: OutcomeUnknown()] * lost_reads)
     host.settle()
     assert host.pod_of("r2") is None
     host.advance(30)
@@ -53,13 +55,13 @@ def test_each_bind_is_counted_once_however_it_became_known(host: Host, fault: An
     host.disturb("r1", fault)
     host.advance(60)
     assert host.pod_of("r1") == "py-0"
-    assert host.engine.tally.syncs[Result.SCHEDULED] == 1
+    assert host.engine.counters.syncs[SyncResult.SCHEDULED] == 1
 
 
 def test_while_in_doubt_nothing_is_freed(contested: Host) -> None:
     host = contested
     host.disturb("r1", lose_request)
-    host.read_faults.extend([lambda host, read: InDoubt()] * 5)
+    host.read_faults.extend([lambda host, read: OutcomeUnknown()] * 5)
     host.advance(25)
     assert host.usage() == {"runs": 1}
     assert host.pod_of("r2") is None
@@ -87,7 +89,7 @@ def test_a_request_that_lands_after_it_was_given_up_is_counted_once(contested: H
     host.advance(20)
     assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
     assert host.usage() == {"runs": 1}
-    assert not host.engine.tally.reservation_conflicts
+    assert not host.engine.counters.reservation_conflicts
 
 
 def test_a_409_to_a_repeat_leads_to_a_read_and_frees_nothing(contested: Host) -> None:
@@ -105,6 +107,41 @@ def test_any_refusal_of_a_repeat_frees_nothing(contested: Host, status: int) -> 
     host.disturb("r1", land_late(20), refuse(status), refuse(status))
     host.advance(60)
     assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
+
+
+@pytest.mark.parametrize("status", [403, 409, 422, 429])
+def test_after_a_refused_repeat_the_first_patch_is_as_much_in_doubt_as_before(
+    contested: Host, status: int
+) -> None:
+    """It is repeated until something proves what became of it; no room is given away meanwhile."""
+    host = contested
+    host.disturb("r1", lose_request, refuse(status), refuse(status))
+    host.advance(6.9)
+    assert (len(host.writes("r1")), host.reads("r1")) == (3, 3)
+    assert host.usage() == {"runs": 1}
+    host.advance(0.1)
+    assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
+    assert len(host.writes("r1")) == 4
+
+
+@pytest.mark.parametrize("status", [403, 409, 422, 429])
+def test_a_pod_that_goes_after_a_refused_repeat_moves_the_version_on_too(
+    contested: Host, status: int
+) -> None:
+    """The first patch may still land: the room is free when another write has made that impossible."""
+    host = contested
+    host.disturb("r1", land_late(20), refuse(status), hold_request)
+    host.advance(1)
+    assert len(host.writes("r1")) == 2
+    host.ready("py-0", False)
+    host.advance(2)
+    assert host.writes("r1")[2].body["status"]["message"] == WITHDRAWAL
+    assert host.usage() == {"runs": 1}
+    host.release("r1")
+    host.settle()
+    assert host.usage() == {}
+    host.advance(30)
+    assert host.pod_of("r1") is None
 
 
 def test_another_version_without_an_assignment_means_that_it_can_never_land(contested: Host) -> None:
@@ -172,13 +209,13 @@ def test_a_pod_that_goes_while_its_bind_is_in_doubt_moves_the_version_on(contest
     """Nothing frees the Run but a write that makes the old one impossible."""
     host = contested
     host.disturb("r1", land_late(20))
-    host.read_faults.append(lambda host, read: InDoubt())
+    host.read_faults.append(lambda host, read: OutcomeUnknown())
     host.settle()
     host.delete("py-0", kind=PODS)
     host.pod("py-1", runs=2)
     host.advance(1)
     assert host.pod_of("r1") == "py-1"
-    assert host.texts("r1") == ["waiting for an earlier assignment to be withdrawn"]
+    assert host.texts("r1") == [WITHDRAWAL]
     host.advance(30)
     assert host.pod_of("r1") == "py-1"
 
@@ -263,3 +300,18 @@ def test_a_text_that_changed_back_while_another_was_under_way_is_corrected(host:
     host.release("r")
     host.settle()
     assert host.status("r")["message"] == first
+
+
+def test_a_read_that_failed_is_repeated_some_time_after_its_answer(host: Host) -> None:
+    host.pod("py-0")
+    host.run("r")
+    host.disturb("r", lose_answer)
+    sent: list[Read] = []
+    host.read_faults.append(lambda host, read: sent.append(read))
+    host.settle()
+    host.pass_time(3, tick=False)
+    host.engine.read(sent[0], OutcomeUnknown(), host.now)
+    host.advance(0.999)
+    assert host.reads("r") == 1
+    host.advance(0.001)
+    assert host.reads("r") == 2

@@ -7,10 +7,10 @@ from collections import Counter
 import pytest
 from scenes.looking import BASE_TEXT
 
-from kruntimes_core.engine.binding.outbox import Outbox
-from kruntimes_core.engine.binding.requests import PendingText, Write, WriteKind
-from kruntimes_core.engine.instant import SECOND
-from kruntimes_core.engine.runs import RunEntry
+from kruntimes_core.engine.api_calls import PendingText, Write, WriteKind
+from kruntimes_core.engine.call_queue import CallQueue
+from kruntimes_core.engine.clock import SECOND, Timers
+from kruntimes_core.engine.runs import RunEntry, Runs
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles
 from kruntimes_core.model.run import RunObservation
@@ -87,25 +87,37 @@ def test_a_run_that_is_gone_or_cancelled_meanwhile_gets_no_text(patient: Host) -
     assert kinds(patient, "cancelled") == {WriteKind.TERMINAL: 1}
 
 
-def test_a_text_whose_time_comes_while_another_write_is_under_way_waits_for_its_answer() -> None:
-    outbox = Outbox()
+def test_a_text_whose_time_comes_while_another_write_is_in_flight_waits_for_its_answer() -> None:
+    queue = CallQueue(Runs(), Timers())
     entry = RunEntry(RunObservation(run=make_run("r"), version="1"), floor="1")
     text = PendingText("waiting for")
-    entry.sent = Write(
+    write = Write(
         namespace="team-a", name="r", uid="uid-r", kind=WriteKind.TEXT, guard="1", body={}, pending=text
     )
-    outbox.hold(entry, "waiting for more", until=5)
-    outbox.release(4)
-    outbox.sent(entry)
-    assert outbox.next_write() is None  # the answer came first, and its time has not come
-    entry.sent = Write(
+    queue.sent(entry, write)
+    queue.delay(entry, "waiting for more", until=5)
+    queue.release(4)
+    queue.answered(entry)
+    assert queue.next_write() is None  # the answer came first, and its time has not come
+    queue.release(5)
+    assert queue.next_write() == (entry, PendingText("waiting for more"))
+    assert queue.next_release is None
+
+
+def test_a_text_whose_time_has_come_waits_until_the_write_in_flight_is_answered() -> None:
+    queue = CallQueue(Runs(), Timers())
+    entry = RunEntry(RunObservation(run=make_run("r"), version="1"), floor="1")
+    text = PendingText("waiting for")
+    write = Write(
         namespace="team-a", name="r", uid="uid-r", kind=WriteKind.TEXT, guard="1", body={}, pending=text
     )
-    outbox.release(5)
-    assert outbox.next_write() is None
-    outbox.sent(entry)
-    assert outbox.next_write() == (entry, PendingText("waiting for more"))
-    assert outbox.next_release is None
+    queue.sent(entry, write)
+    queue.delay(entry, "waiting for more", until=5)
+    queue.release(5)
+    assert queue.next_write() is None
+    queue.answered(entry)
+    assert queue.next_write() == (entry, PendingText("waiting for more"))
+    assert queue.next_release is None
 
 
 def test_nothing_wakes_a_host_whose_held_texts_are_not_due_any_more(patient: Host) -> None:
@@ -126,3 +138,18 @@ def test_without_a_delay_texts_are_said_at_once(host: Host) -> None:
 
 def test_a_scheduler_holds_texts_back_for_a_second() -> None:
     assert Settings.of(Configuration()).text_delay == SECOND
+
+
+def test_a_text_whose_time_has_come_gives_its_turn_to_a_newer_one(patient: Host) -> None:
+    """Its place among the writes is kept, what it says is not: the newer text waits for no second more."""
+    patient.end("x")
+    patient.workspace("ws", phase="Pending", bound_pod=None)
+    patient.run("r", workspace="ws")
+    patient.observe()
+    patient.work()
+    patient.pass_time(1)
+    patient.workspace("ws", phase="Lost", bound_pod=None)
+    patient.observe()
+    patient.work()
+    patient.settle()
+    assert patient.texts("r") == ["waiting for its persistent workspace, which is lost, to be bound again"]

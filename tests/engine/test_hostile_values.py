@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from kruntimes_core import InvalidRun, Reject
-from kruntimes_core.engine.cycle.work import Runners
-from kruntimes_core.engine.record.document import candidates_document
+from kruntimes_core.engine.explain import candidates_document
+from kruntimes_core.engine.work import Runners
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import ActivePlugin, Profile
@@ -188,7 +188,7 @@ def test_the_parts_of_a_rejection_are_plain_from_the_door_on() -> None:
     decision = host.engine.journal.latest[-1]
     assert decision.reason == "No"
     assert type(decision.reason) is str
-    assert [type(reason) for _, reason in host.engine.tally.filter_rejections] == [str]
+    assert [type(reason) for _, reason in host.engine.counters.filter_rejections] == [str]
 
 
 def same(scores: Sequence[Any]) -> list[int]:
@@ -212,7 +212,7 @@ def test_scores_that_cannot_be_compared_are_the_error_of_their_own_plugin(raw: t
     host.pod("py-1")
     host.run("r1")
     host.settle()
-    assert host.engine.tally.plugin_errors == {("Guilty", "score"): 1}
+    assert host.engine.counters.plugin_errors == {("Guilty", "score"): 1}
 
 
 class Longer(list[int]):
@@ -228,7 +228,7 @@ def test_a_sequence_that_lies_about_its_length_is_an_error_of_normalize() -> Non
     host.pod("py-0")
     host.run("r1")
     host.settle()
-    assert host.engine.tally.plugin_errors == {("Odd", "normalize"): 1}
+    assert host.engine.counters.plugin_errors == {("Odd", "normalize"): 1}
 
 
 KEYS = {"r1": (1, "a"), "r2": (2, 3), "r3": (1, 5)}

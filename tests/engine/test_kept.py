@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kruntimes_core.engine.record.decision import Decision, Outcome
+from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.bench.engine.objects import on_pod

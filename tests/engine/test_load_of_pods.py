@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 from kruntimes_core import FrozenMap, RuntimePod, Unavailability
-from kruntimes_core.engine.state.claims import Load
-from kruntimes_core.engine.state.pods import carrying
+from kruntimes_core.engine.cache import PodAllocations, carrying
 from kruntimes_core.testing import make_pod, make_targets
 
 
@@ -25,5 +24,5 @@ def test_carrying_a_load_keeps_every_other_field() -> None:
     default = RuntimePod(namespace="", name="", uid="", runtime="")
     named = [field.name for field in fields(RuntimePod) if field.name not in ("usage", "targets")]
     assert [name for name in named if getattr(pod, name) == getattr(default, name)] == []
-    load = Load(FrozenMap({"runs": 3}), make_targets([{"app": "a"}]))
+    load = PodAllocations(FrozenMap({"runs": 3}), make_targets([{"app": "a"}]))
     assert carrying(pod, load) == replace(pod, usage=load.usage, targets=load.targets)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.engine.binding.requests import Refused
+from kruntimes_core.engine.api_calls import Refused
 from kruntimes_core.testing import affinity_object, condition_object, term_object
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.harness import Host, hold_request, refuse

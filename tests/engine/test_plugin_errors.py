@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kruntimes_core import InvalidRun, Reject
-from kruntimes_core.engine.record.decision import Outcome
-from kruntimes_core.engine.tally import Result
+from kruntimes_core.engine.counters import SyncResult
+from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.testing.builders import NAMESPACE
@@ -74,17 +74,17 @@ def held_back(host: Host, hook: str) -> None:
     assert host.pod_of("other") == "js-0"
     assert host.status("r") == {"phase": "Pending"}
     assert not host.writes("r")
-    assert not host.engine.state.snapshot(NAMESPACE, "py", host.now.wall).pods["py-0"].usage
-    assert host.engine.tally.plugin_errors == {("Broken", hook): 1}
-    assert not host.engine.tally.filter_rejections
-    assert host.engine.tally.syncs[Result.SELECTION_ERROR] == 1
+    assert not host.engine.cache.snapshot(NAMESPACE, "py", host.now.wall).pods["py-0"].usage
+    assert host.engine.counters.plugin_errors == {("Broken", hook): 1}
+    assert not host.engine.counters.filter_rejections
+    assert host.engine.counters.syncs[SyncResult.SELECTION_ERROR] == 1
     entry = host.engine.find(NAMESPACE, "r")
     assert entry is not None
     assert entry.decision is not None
     assert (entry.decision.outcome, entry.decision.reason) == (Outcome.BACKOFF, "PluginError")
     assert "plugin Broken (fake-broken 1.0)" in str(entry.decision.error)
     host.advance(8)
-    assert host.engine.tally.plugin_errors == {("Broken", hook): 4}
+    assert host.engine.counters.plugin_errors == {("Broken", hook): 4}
 
 
 @pytest.mark.parametrize("failure", FAILURES)

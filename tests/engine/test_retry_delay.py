@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kruntimes_core import RuntimePod
-from kruntimes_core.engine.record.decision import Decision, Outcome
+from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NAMESPACE, NOW
@@ -133,7 +133,7 @@ def test_an_available_pod_is_what_its_value_says(host: Host) -> None:
     host.pod("py-0", runs=3)
     host.run("r", labels={"app": "a"})
     host.settle()
-    pod: RuntimePod = host.engine.state.snapshot(NAMESPACE, "py", NOW).pods["py-0"]
+    pod: RuntimePod = host.engine.cache.snapshot(NAMESPACE, "py", NOW).pods["py-0"]
     assert (pod.available, dict(pod.usage), dict(pod.capacity)) == (True, {"runs": 1}, {"runs": 3})
 
 

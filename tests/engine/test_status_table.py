@@ -8,7 +8,7 @@ import pytest
 from scenes.looking import BASE_TEXT, condition
 
 from kruntimes_core import InvalidRun
-from kruntimes_core.engine.tally import Result
+from kruntimes_core.engine.counters import SyncResult
 from kruntimes_core.testing import affinity_object, term_object
 from kruntimes_core.testing.harness import Host
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
@@ -44,7 +44,7 @@ def test_what_cannot_be_satisfied_now_stays_pending_with_a_bounded_text(
     host.settle()
     assert host.status("r")["phase"] == "Pending"
     assert host.texts("r") == [text]
-    assert host.engine.tally.syncs[Result.NO_PODS] == 1
+    assert host.engine.counters.syncs[SyncResult.NO_PODS] == 1
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from kruntimes_core.engine import events
+from kruntimes_core.engine.api_calls import Found
 from kruntimes_core.testing import pod_object
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import RUNS, ApiServer, Host
@@ -35,6 +38,23 @@ def test_the_late_deletion_of_a_former_pod_does_not_touch_its_successor(host: Ho
     host.tell(pod_event(host, uid="P0b", version="9"))
     host.tell(events.PodGone(namespace=NAMESPACE, name="py-0", uid="P0", version="8"))
     assert host.pods()["py-0"].uid == "P0b"
+
+
+@pytest.mark.parametrize("version", ["", "v8"])
+def test_the_deletion_of_a_former_pod_does_not_touch_its_successor_if_versions_have_no_order(
+    host: Host, version: str
+) -> None:
+    host.tell(pod_event(host, uid="P0b", version="v9"))
+    host.tell(events.PodGone(namespace=NAMESPACE, name="py-0", uid="P0", version=version))
+    assert host.pods()["py-0"].uid == "P0b"
+    host.tell(events.PodGone(namespace=NAMESPACE, name="py-0", uid="P0b", version=version))
+    assert "py-0" not in host.pods()
+
+
+def test_a_deletion_that_tells_no_uid_is_of_the_pod_that_bears_the_name(host: Host) -> None:
+    host.tell(pod_event(host, uid="P0", version="5"))
+    host.tell(events.PodGone(namespace=NAMESPACE, name="py-0", uid="", version="8"))
+    assert "py-0" not in host.pods()
 
 
 def test_a_pod_that_a_list_does_not_have_is_gone_unless_it_is_newer_than_the_list(host: Host) -> None:
@@ -109,3 +129,26 @@ def test_versions_without_an_order_do_not_end_a_reservation_before_its_echo(
     host.watches.hold(RUNS)
     host.settle()
     assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", None)
+
+
+def test_a_version_without_an_order_is_read_before_it_is_believed(make_host: Callable[..., Host]) -> None:
+    """An event may be late as well as early; only what a read shows is known to be newer."""
+    host = make_host(server=ApiServer(spell=lambda number: f"v{number:x}q"))
+    host.run("r", labels={"n": "1"})
+    host.settle()
+    reads, before = host.reads("r"), host.server.read(NAMESPACE, "r")
+    assert isinstance(before, Found)
+
+    def label() -> str | None:
+        entry = host.engine.find(NAMESPACE, "r")
+        return entry.run.labels.get("n") if entry is not None else None
+
+    host.change("r", metadata={"labels": {"n": "2"}})
+    host.observe()
+    assert label() == "1"
+    host.settle()
+    assert (label(), host.reads("r")) == ("2", reads + 1)
+    host.tell(events.RunObserved(before.observation))
+    assert label() == "2"
+    host.settle()
+    assert (label(), host.reads("r")) == ("2", reads + 2)

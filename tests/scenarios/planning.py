@@ -10,7 +10,7 @@ from kruntimes_core.framework.configuration import Configuration, Profiles, buil
 from kruntimes_core.framework.loading import Catalog
 from kruntimes_core.lab.planner import Planner
 from kruntimes_core.lab.world import World
-from kruntimes_core.model.decode.decoder import Decoder
+from kruntimes_core.model.decode import Decoder
 from kruntimes_core.testing.builders import NOW
 
 Object = dict[str, Any]

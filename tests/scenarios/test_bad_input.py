@@ -280,6 +280,13 @@ HALF_OBJECTS: list[Any] = [
     {"metadata": {"name": "a"}, "spec": {"runtime": "py"}, "status": {"phase": 5, "attempt": "many"}},
     {"metadata": {"name": "a"}, "spec": {"runtime": "py"}, "status": {"phase": "Running", "assignedPod": 5}},
 ]
+# What a plan makes of each as a Run; those with a phase are not pending.
+HALF_RUNS: list[tuple[str | None, str | None]] = [
+    *[("Failed", "InvalidObject")] * 6,
+    ("Ignored", "BeingDeleted"),
+    ("Failed", "InvalidWorkspace"),
+    *[(None, None)] * 2,
+]
 
 
 @pytest.mark.parametrize("kind", ["Run", "Pod", "PersistentWorkspace"])
@@ -292,7 +299,10 @@ def test_half_an_object_harms_no_other(half: Object, kind: str, manifests: Write
     assert "unexpected" not in result.stderr
     decided = {one["run"]: one for one in json.loads(result.stdout)["decisions"]}
     assert decided.pop("ok")["pod"] == "py-0"
-    assert all(one["outcome"] in ("Failed", "Waiting", "Scheduled", "Ignored") for one in decided.values())
+    outcome, reason = HALF_RUNS[HALF_OBJECTS.index(half)] if kind == "Run" else (None, None)
+    assert [(one["outcome"], one["reason"]) for one in decided.values()] == (
+        [(outcome, reason)] if outcome else []
+    )
 
 
 def test_the_command_itself_says_the_same(manifests: Write, tmp_path: Path) -> None:

@@ -213,6 +213,7 @@ def test_no_pod_is_ever_oversold(
     for where, amount in there:
         if f"py-{where}" in free:
             free[f"py-{where}"] -= amount
+    assert len(made.decisions) == len(asked)
     for decision in made.decisions:
         amount = asked[int(decision["run"][1:])]
         if decision["pod"] is None:

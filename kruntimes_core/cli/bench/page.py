@@ -12,8 +12,7 @@ from kruntimes_core.cli.bench.drawing import Chart, Series, bins, svg
 from kruntimes_core.cli.bench.tables import NO_REAL_SERVER, described, figures, verdict
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.lab.bench.live.report.results import Results, Round
-from kruntimes_core.model.errors import InputError
-from kruntimes_core.model.words import counted
+from kruntimes_core.model.messages import InputError, counted
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --dim: #59636e; --paper: #ffffff; --line: #d9dee3;

@@ -12,7 +12,7 @@ from kruntimes_core.lab.bench.live.observing.judge import Rule
 from kruntimes_core.lab.bench.live.report.document import SUMMARY
 from kruntimes_core.lab.bench.live.report.figures import Spread, spread
 from kruntimes_core.lab.bench.live.report.results import Results
-from kruntimes_core.model.words import counted, plural
+from kruntimes_core.model.messages import counted, plural
 
 _MEBIBYTE = 2**20
 NO_REAL_SERVER = "this server is that of kruntimes dev: its figures say nothing about a real cluster"

@@ -17,8 +17,8 @@ from kruntimes_core.framework.configuration import (
 )
 from kruntimes_core.framework.configuration.schema import configuration_schema
 from kruntimes_core.framework.loading.catalog import Catalog
-from kruntimes_core.model.decode.input_files import SETTINGS_BYTES, read_stream
-from kruntimes_core.model.words import counted
+from kruntimes_core.model.input_files import SETTINGS_BYTES, read_stream
+from kruntimes_core.model.messages import counted
 
 _STANDARD_INPUT = "-"
 _ITS_NAME = "standard input"

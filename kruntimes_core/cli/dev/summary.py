@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from kruntimes_core.engine.instant import SECOND
-from kruntimes_core.engine.record.document import plugin_document
+from kruntimes_core.engine.clock import SECOND
+from kruntimes_core.engine.explain import plugin_document
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.dev.book import Book
 from kruntimes_core.lab.dev.cluster import DevCluster
+from kruntimes_core.model.messages import counted
 from kruntimes_core.model.run import TERMINAL_PHASES, Phase
-from kruntimes_core.model.words import counted
 
 API_VERSION = "kruntimes.io/dev/v1"
 _ENDS = tuple(phase.value for phase in Phase if phase in TERMINAL_PHASES)

@@ -25,8 +25,8 @@ from kruntimes_core.lab.manifests.reader import Reader, Reading
 from kruntimes_core.lab.manifests.sources import read_sources
 from kruntimes_core.lab.planner import Planner
 from kruntimes_core.lab.world import World
-from kruntimes_core.model.decode.decoder import Decoder
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.decode import Decoder
+from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.run import Phase
 from kruntimes_core.model.times import parse_time
 

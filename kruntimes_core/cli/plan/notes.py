@@ -11,7 +11,7 @@ from kruntimes_core.cli.plan.table import OUTCOME_COLOURS
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.lab.freshness import Freshness
 from kruntimes_core.lab.manifests.reader import Unreadable
-from kruntimes_core.model.words import counted
+from kruntimes_core.model.messages import counted
 
 _INVALID_RESOURCES = "InvalidResources"
 

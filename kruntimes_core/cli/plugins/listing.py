@@ -21,7 +21,7 @@ from kruntimes_core.framework.configuration import (
 )
 from kruntimes_core.framework.configuration.selection import SUPPLIED, to_install
 from kruntimes_core.framework.loading.catalog import Catalog
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 API_VERSION = "kruntimes.io/plugins/v1"
 _STATES = {"active": "green", "broken": "red", "duplicate": "red", "unknown": "yellow"}

@@ -14,7 +14,7 @@ from typing import Protocol
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, configuration_from
 from kruntimes_core.framework.loading.catalog import Catalog
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 _AT_ONCE = frozenset({"plugins", "profiles", "allow_no_capacity_filter"})
 """What counts from a reload on; all else from the next start."""

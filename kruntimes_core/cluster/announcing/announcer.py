@@ -21,8 +21,8 @@ from kruntimes_core.cluster.observing.checks import Check
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.pauses import Pauses
 from kruntimes_core.cluster.slices import Slices
+from kruntimes_core.engine.clock import SECOND, ticks
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.instant import SECOND, ticks
 
 _LONGEST_REST = SECOND
 """Timers of the loop stand still while the machine is suspended, and nobody tells of what may last."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.engine.clock import SECOND
 
 _BURST_SECONDS = 5
 

@@ -11,7 +11,7 @@ from kruntimes_core.cluster.announcing.reasons import Reason
 from kruntimes_core.cluster.announcing.telling import invalid, oversold, refusal, scheduled
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.engine import events
-from kruntimes_core.engine.binding.requests import (
+from kruntimes_core.engine.api_calls import (
     Applied,
     PendingBind,
     PendingTerminal,
@@ -21,8 +21,8 @@ from kruntimes_core.engine.binding.requests import (
     Write,
     WriteAnswer,
 )
-from kruntimes_core.engine.record.decision import Decision, Outcome
-from kruntimes_core.engine.state.claims import RunKey
+from kruntimes_core.engine.cache import RunKey
+from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Phase, Run
 

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from kruntimes_core.cluster.announcing.announcement import Announcement
-from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.engine.clock import SECOND
 
 _KEPT = 3_600 * SECOND
 """For as long as an API server keeps an Event that nobody touches, unless told otherwise."""

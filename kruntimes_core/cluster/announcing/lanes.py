@@ -11,7 +11,7 @@ from kruntimes_core.cluster.announcing.announcement import Announcement
 from kruntimes_core.cluster.announcing.lasting import Lasting, Spell
 from kruntimes_core.cluster.announcing.reasons import Reason
 from kruntimes_core.cluster.announcing.telling import NotSaid
-from kruntimes_core.engine.instant import Now
+from kruntimes_core.engine.clock import Now
 
 _MOST = 1_000
 _TRIES = 5

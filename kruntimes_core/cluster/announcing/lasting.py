@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from kruntimes_core.cluster.announcing.reasons import Reason
-from kruntimes_core.engine.state.claims import RunKey
+from kruntimes_core.engine.cache import RunKey
 
 _MOST = 20_000
 """More than can be told of within the hour for which an Event is kept, at the rate of the defaults."""

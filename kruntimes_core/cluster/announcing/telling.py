@@ -17,7 +17,7 @@ from kruntimes_core.cluster.announcing.announcement import (
 )
 from kruntimes_core.cluster.announcing.lasting import Kind, Spell
 from kruntimes_core.cluster.announcing.reasons import Reason
-from kruntimes_core.engine.binding.requests import (
+from kruntimes_core.engine.api_calls import (
     PendingBind,
     PendingTerminal,
     ReadAnswer,
@@ -25,9 +25,9 @@ from kruntimes_core.engine.binding.requests import (
     Write,
     WriteAnswer,
 )
+from kruntimes_core.engine.clock import Now
+from kruntimes_core.engine.decisions import Decision, NeverFits, Outcome
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.instant import Now
-from kruntimes_core.engine.record.decision import Decision, NeverFits, Outcome
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.model.pod import RuntimePod
@@ -74,7 +74,7 @@ class Teller:
 
     def _waits(self, decision: Decision, now: Now) -> Announcement:
         run = decision.run
-        known = self._engine.state.snapshot(run.namespace, run.runtime, now.wall)
+        known = self._engine.cache.snapshot(run.namespace, run.runtime, now.wall)
         if self._never_fits.of(replace(decision, snapshot=known)):
             return _said(Reason.NEVER_FITS, run, f"{decision.message}: {NEVER}")
         return _said(Reason.FAILED_SCHEDULING, run, decision.message)

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from functools import partial
 
 from kruntimes_core.cluster.planning.protocol import Planner
-from kruntimes_core.engine.cycle.work import Result
-from kruntimes_core.engine.record.judging import Judgement, JudgeWork
+from kruntimes_core.engine.explain import EvaluateWork, Evaluation
+from kruntimes_core.engine.work import WorkResult
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.runtime import PluginFailure
 
-Answer = tuple[Judgement, ...] | PluginError
+Answer = tuple[Evaluation, ...] | PluginError
 Then = Callable[[Answer], None]
 
 # A judgement on a thousand Pods takes some milliseconds: this is a few seconds of them.
@@ -26,9 +26,9 @@ class Asking:
         """stir: called when the planner is free again."""
         self._planner = planner
         self._stir = stir
-        self._waiting: deque[tuple[JudgeWork, Then]] = deque()
+        self._waiting: deque[tuple[EvaluateWork, Then]] = deque()
 
-    def ask(self, work: JudgeWork, then: Then) -> bool:
+    def ask(self, work: EvaluateWork, then: Then) -> bool:
         """Let questions wait for their turn; False if there are too many already. then: gets the answer."""
         if len(self._waiting) >= _LONGEST:
             return False
@@ -44,6 +44,6 @@ class Asking:
         self._planner.submit(work, partial(self._answered, then))
         return True
 
-    def _answered(self, then: Then, result: Result) -> None:
+    def _answered(self, then: Then, result: WorkResult) -> None:
         then(result.error if isinstance(result, PluginFailure) else result)
         self._stir()

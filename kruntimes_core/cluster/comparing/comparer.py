@@ -17,9 +17,9 @@ from kruntimes_core.cluster.comparing.report import Report
 from kruntimes_core.cluster.comparing.sighting import Look, Sighting, pending_run, sight
 from kruntimes_core.cluster.writing.answers import NOT_SENT
 from kruntimes_core.engine import events
-from kruntimes_core.engine.binding.requests import Refused
+from kruntimes_core.engine.api_calls import Refused
+from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.model.run import Phase
 
 _CONFLICT = Refused(409)
@@ -61,7 +61,7 @@ class Comparer:
             # What is reserved here must not count when the plugins are asked what they say by now.
             self._holds.end(hold, NOT_SENT)
         run = entry.run
-        snapshot = self._engine.state.snapshot(run.namespace, run.runtime, self._clock.now().wall)
+        snapshot = self._engine.cache.snapshot(run.namespace, run.runtime, self._clock.now().wall)
         self._look = Look(sighting, snapshot, misled, crowded)
 
     def after(self, event: events.Event) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from kruntimes_core.cluster.comparing.difference import Difference, Score, ScorePair
 from kruntimes_core.cluster.comparing.kinds import Hint, Kind, NotCompared
-from kruntimes_core.engine.record.decision import Decision, Outcome
-from kruntimes_core.engine.record.judging import Judgement
+from kruntimes_core.engine.decisions import Decision, Outcome
+from kruntimes_core.engine.explain import Evaluation
 from kruntimes_core.framework.outcomes import Reject
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runtime import PodScores
@@ -38,7 +38,7 @@ def ours(decision: Decision) -> str:
     return decision.outcome.lower()
 
 
-def on_another_pod(placed: Placement, decided: Judgement, seen: Judgement) -> Difference:
+def on_another_pod(placed: Placement, decided: Evaluation, seen: Evaluation) -> Difference:
     """Both placed it. decided: by what was decided from; seen: by what was known when its choice was seen."""
     if seen.best == placed.pod:
         placed = _hinting(placed, Hint.TIMING)
@@ -56,7 +56,7 @@ def on_another_pod(placed: Placement, decided: Judgement, seen: Judgement) -> Di
     return _outscored(placed, decided)
 
 
-def while_waiting(placed: Placement, seen: Judgement) -> Difference | NotCompared:
+def while_waiting(placed: Placement, seen: Evaluation) -> Difference | NotCompared:
     """It waits here. That counts only if its Pod is rejected by what was known when its choice was seen."""
     down = placed.decision.turned_down.get(placed.pod)
     if down is not None:
@@ -70,7 +70,7 @@ def while_waiting(placed: Placement, seen: Judgement) -> Difference | NotCompare
     return NotCompared.BEFORE if verdict is None else _rejected(placed, Kind.PLACED_WAITING, verdict)
 
 
-def though_invalid(placed: Placement, seen: Judgement) -> Difference | NotCompared:
+def though_invalid(placed: Placement, seen: Evaluation) -> Difference | NotCompared:
     """A plugin here says that it can never be placed, if it still does."""
     if seen.invalid is None:
         return NotCompared.BEFORE
@@ -83,7 +83,7 @@ def unexplained(placed: Placement, plugin: str = "", why: str = "") -> Differenc
     return _difference(placed, Kind.UNEXPLAINED, plugin, "", why)
 
 
-def _outscored(placed: Placement, decided: Judgement) -> Difference:
+def _outscored(placed: Placement, decided: Evaluation) -> Difference:
     chosen, other = decided.scored.get(ours(placed.decision)), decided.scored.get(placed.pod)
     if chosen is None or other is None or other.total > chosen.total:
         # The choice was made a moment before the state that is on record.

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.engine.binding.requests import PendingBind, Write, WriteAnswer, WriteKind
+from kruntimes_core.engine.api_calls import PendingBind, Write, WriteAnswer, WriteKind
+from kruntimes_core.engine.cache import RunKey
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.runs import RunEntry
-from kruntimes_core.engine.state.claims import RunKey
 from kruntimes_core.model.run import Phase
 
 # What strayed longer ago than that many others says little of what is decided now.
@@ -84,7 +84,7 @@ class Holds:
     def open_entry(self, hold: Hold) -> RunEntry | None:
         """The Run of a write that somebody is still to decide on; None if that was done, or it is gone."""
         entry = self._engine.find(hold.write.namespace, hold.write.name)
-        if entry is None or entry.sent is not hold.write or not is_pending(entry):
+        if entry is None or self._engine.in_flight(entry) is not hold.write or not is_pending(entry):
             return None
         return entry
 

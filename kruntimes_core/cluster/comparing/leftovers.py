@@ -10,11 +10,11 @@ from kruntimes_core.cluster.comparing.kinds import Hint, Kind, NotCompared
 from kruntimes_core.cluster.comparing.report import Report
 from kruntimes_core.cluster.writing.answers import NOT_SENT
 from kruntimes_core.engine import events
-from kruntimes_core.engine.binding.requests import Read, Refused, Write, WriteKind
+from kruntimes_core.engine.api_calls import Read, Refused, Write, WriteKind
+from kruntimes_core.engine.cache import RunKey
+from kruntimes_core.engine.clock import ticks
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.instant import ticks
 from kruntimes_core.engine.runs import RunEntry
-from kruntimes_core.engine.state.claims import RunKey
 
 PATIENCE_SECONDS = 30.0
 """For how long a decision is held before it counts as not followed. A scheduler that works decides within
@@ -107,7 +107,7 @@ class Leftovers:
                     ours=ours(made),
                     theirs="pending",
                     # A text of ours was never written: what stands in its place is not known here.
-                    detail=says if says != entry.text else "",
+                    detail=says if says != entry.waiting_text else "",
                     hints=(Hint.FOLLOWS,) if self._holds.misled(hold) else (),
                 )
             )

@@ -11,9 +11,9 @@ from kruntimes_core.cluster.comparing.difference import Difference
 from kruntimes_core.cluster.comparing.kinds import Hint, Kind, NotCompared
 from kruntimes_core.cluster.comparing.report import Report
 from kruntimes_core.cluster.comparing.sighting import Look, Sighting
+from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.record.decision import Decision, Outcome
-from kruntimes_core.engine.record.judging import Judgement, JudgeWork, Question
+from kruntimes_core.engine.explain import EvaluateWork, Evaluation, EvaluationInput
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.model.snapshot import Snapshot
 
@@ -47,18 +47,18 @@ class Placements:
             self._report.differ(_at_once(placed))
 
     def _ask(self, placed: Placement, snapshot: Snapshot) -> None:
-        questions = [Question(run=placed.run, snapshot=snapshot)]
+        questions = [EvaluationInput(run=placed.run, snapshot=snapshot)]
         decision = placed.decision
         if decision.outcome is Outcome.SCHEDULED and decision.snapshot is not None:
             questions.append(
-                Question(
+                EvaluationInput(
                     run=placed.run,
                     snapshot=decision.snapshot,
                     excluded=frozenset(decision.turned_down),
                     verdicts=decision.verdicts,
                 )
             )
-        work = JudgeWork(profile=placed.profile, questions=tuple(questions))
+        work = EvaluateWork(profile=placed.profile, inputs=tuple(questions))
         if not self._asking.ask(work, partial(self._answered, placed)):
             self._report.differ(concluding.unexplained(placed, why="too many differences at a time"))
 
@@ -80,7 +80,7 @@ def _plugins_decided(sighting: Sighting, decision: Decision) -> bool:
     return decision.outcome in (Outcome.SCHEDULED, Outcome.WAITING)
 
 
-def _concluded(placed: Placement, judgements: tuple[Judgement, ...]) -> Difference | NotCompared:
+def _concluded(placed: Placement, judgements: tuple[Evaluation, ...]) -> Difference | NotCompared:
     seen, *decided = judgements
     if placed.decision.outcome is Outcome.WAITING:
         return concluding.while_waiting(placed, seen)

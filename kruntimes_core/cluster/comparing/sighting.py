@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from kruntimes_core.cluster.comparing.holds import Hold, is_pending
 from kruntimes_core.engine import events
+from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.record.decision import Decision, Outcome
 from kruntimes_core.engine.runs import RunEntry, Stage
-from kruntimes_core.engine.versions import older
+from kruntimes_core.model.resource_version import older
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.model.snapshot import Snapshot
 
-_UNDECIDED = frozenset({Stage.KEYING, Stage.QUEUED, Stage.WORKING, Stage.BEHIND})
+_UNDECIDED = frozenset({Stage.AWAITING_QUEUE_KEY, Stage.QUEUED, Stage.SCHEDULING, Stage.AWAITING_READ})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.connection.proxies import choose_proxy
 from kruntimes_core.cluster.connection.tls import client_context
-from kruntimes_core.engine.instant import SECOND
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.engine.clock import SECOND
+from kruntimes_core.model.messages import InputError
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 HOST, PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"

@@ -18,8 +18,8 @@ from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.connection.kubeconfig_files import check_file, chosen_context
 from kruntimes_core.cluster.connection.proxies import choose_proxy
 from kruntimes_core.cluster.connection.tls import client_context
-from kruntimes_core.engine.instant import SECOND
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.engine.clock import SECOND
+from kruntimes_core.model.messages import InputError
 
 _DEFAULT = "~/.kube/config"
 _LOOK_TICKS = 30 * SECOND

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from kruntimes_core.framework.loading.words import meant
-from kruntimes_core.model.decode.input_files import SETTINGS_BYTES, read_file
-from kruntimes_core.model.decode.yaml_text import load_documents
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.input_files import SETTINGS_BYTES, read_file
+from kruntimes_core.model.messages import InputError, did_you_mean
+from kruntimes_core.model.yaml_text import load_documents
 
 _ENCODED = "-data"
 """How the keys end whose values are base64."""
@@ -39,7 +38,7 @@ class _Merged:
                 entries.setdefault(str(one["name"]), one.get(kind))
         if name not in entries:
             raise self.error(
-                f"{asked_by} names the {kind} {name!r}, which is not there{meant(name, entries)}"
+                f"{asked_by} names the {kind} {name!r}, which is not there{did_you_mean(name, entries)}"
             )
         found = entries[name]
         if not isinstance(found, Mapping):

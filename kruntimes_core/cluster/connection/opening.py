@@ -12,8 +12,8 @@ from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.connection.incluster import connect_in_cluster, in_cluster
 from kruntimes_core.cluster.connection.kubeconfig import connect_by_kubeconfig
 from kruntimes_core.cluster.transport.protocol import Call, Response, Transport, TransportError
-from kruntimes_core.engine.instant import SECOND
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.engine.clock import SECOND
+from kruntimes_core.model.messages import InputError
 
 _CALL_SECONDS = 5.0
 _PAUSE_SECONDS = 0.5

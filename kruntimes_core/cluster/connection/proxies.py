@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 

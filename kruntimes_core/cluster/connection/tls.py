@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 
 def client_context(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kruntimes_core.engine.binding.requests import ReadAnswer, Request, WriteAnswer
+from kruntimes_core.engine.api_calls import ReadAnswer, Request, WriteAnswer
 
 
 class Answers:

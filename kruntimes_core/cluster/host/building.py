@@ -71,7 +71,7 @@ def _base(means: Means) -> Base:
         rights=rights,
         decoder=Decoder(),
         engine=engine,
-        metrics=Metrics(engine.tally, means.profiles),
+        metrics=Metrics(engine.counters, means.profiles),
         watched=Watched(engine, means.clock, stirred.set),
         answers=Answers(),
         stirred=stirred,

@@ -10,8 +10,8 @@ from kruntimes_core.cluster.host.vitals import Vitals
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.watching.followers import Followers
 from kruntimes_core.cluster.writing.protocol import Writer
+from kruntimes_core.engine.clock import SECOND, ticks
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.instant import SECOND, ticks
 
 
 class Duty:

@@ -10,11 +10,18 @@ from kruntimes_core.cluster.observing.metrics import Metrics, Samples, counted
 from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.cluster.writing.protocol import Writer
-from kruntimes_core.engine.binding.requests import Applied, Found, InDoubt, NotFound, Refused, WriteKind
-from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.engine.api_calls import (
+    Applied,
+    Found,
+    NotFound,
+    OutcomeUnknown,
+    Refused,
+    WriteKind,
+)
+from kruntimes_core.engine.clock import SECOND
 
-_READ_OUTCOMES = (Found, NotFound, InDoubt)
-_WRITE_OUTCOMES = (Applied, Refused, InDoubt)
+_READ_OUTCOMES = (Found, NotFound, OutcomeUnknown)
+_WRITE_OUTCOMES = (Applied, Refused, OutcomeUnknown)
 
 
 def show_host(parts: Parts) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.engine import events
+from kruntimes_core.engine.cache import PodKey
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.state.pods import PodKey
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Run, RunObservation
 
@@ -63,7 +63,7 @@ class Oversold:
             self._look(namespace, seen.assigned_pod)
 
     def _look(self, namespace: str, name: str, seen: RunObservation | None = None) -> None:
-        pod = self._engine.state.pods.get(namespace, name)
+        pod = self._engine.cache.pods.get(namespace, name)
         if seen is not None and (pod is None or seen.assigned_pod_uid not in (None, pod.uid)):
             return
         over = self._over(pod) if pod is not None else []

@@ -11,9 +11,9 @@ from kruntimes_core.cluster.observing.metrics import Metrics
 from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.cluster.slices import SLICE_TICKS
 from kruntimes_core.cluster.writing.protocol import Writer
-from kruntimes_core.engine.cycle.work import OfferWork, PlanWork, Result, Work
+from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.instant import SECOND, Now
+from kruntimes_core.engine.work import BatchRetryWork, PlanWork, Work, WorkResult
 
 # Timers of the loop stand still while the machine is suspended; the engine's clock does not. So the
 # engine is looked at once a second, whatever the timers say.
@@ -105,9 +105,9 @@ class Pump:
         self._planner.submit(work, partial(self._finished, work, now.ticks))
         return True
 
-    def _finished(self, work: Work, began: int, result: Result) -> None:
+    def _finished(self, work: Work, began: int, result: WorkResult) -> None:
         now = self._clock.now()
-        if isinstance(work, (PlanWork, OfferWork)):
+        if isinstance(work, (PlanWork, BatchRetryWork)):
             self._metrics.cycle_seconds.observe((now.ticks - began) / SECOND)
         self._engine.finish(work, result, now)
         self._stirred.set()

@@ -5,9 +5,16 @@ from __future__ import annotations
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.observing.metrics import Metrics
-from kruntimes_core.engine.binding.requests import Applied, ReadAnswer, Request, Write, WriteAnswer, WriteKind
+from kruntimes_core.engine.api_calls import (
+    Applied,
+    ReadAnswer,
+    Request,
+    Write,
+    WriteAnswer,
+    WriteKind,
+)
+from kruntimes_core.engine.decisions import Decision
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.record.decision import Decision
 
 
 class DecisionLines:
@@ -44,4 +51,4 @@ class QueueTimes:
         if bound:
             entry = self._engine.find(request.namespace, request.name)
             if entry is not None and entry.run.uid == request.uid:
-                self._metrics.queued(self._clock.now().ticks - entry.since)
+                self._metrics.queued(self._clock.now().ticks - entry.pending_since)

@@ -8,7 +8,7 @@ from kruntimes_core.cluster.observing.checks import Check
 from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.cluster.writing.protocol import Writer
-from kruntimes_core.model.words import counted
+from kruntimes_core.model.messages import counted
 
 _FATAL_STUCK_CALLS = 3
 _HUNG_SECONDS = 150.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from kruntimes_core.engine.instant import ticks
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.engine.clock import ticks
+from kruntimes_core.model.messages import InputError
 
 JITTER = 1.2
 """Go electors stretch the retry period by at most so much, and hold the deadline to it."""

@@ -16,7 +16,7 @@ from kruntimes_core.cluster.leading.term import Term
 from kruntimes_core.cluster.observing.checks import Check
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.transport.protocol import Transport
-from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.engine.clock import SECOND
 
 _LOOK_SECONDS = 0.5
 """How often a standby reads the Lease (semantics, Leading), and a leader looks at its clock: timers of

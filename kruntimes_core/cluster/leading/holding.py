@@ -8,7 +8,7 @@ from kruntimes_core.cluster.leading.leases import LeaseConflictError, Leases
 from kruntimes_core.cluster.leading.observed import Observed
 from kruntimes_core.cluster.leading.record import Lease, held, released
 from kruntimes_core.cluster.leading.term import Term
-from kruntimes_core.engine.instant import SECOND, ticks
+from kruntimes_core.engine.clock import SECOND, ticks
 
 _RELEASE_TRIES = 3
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from kruntimes_core.cluster.connection.incluster import SERVICE_ACCOUNT
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 

@@ -7,7 +7,7 @@ still for its duration, whatever times it bears, or lacks.
 from __future__ import annotations
 
 from kruntimes_core.cluster.leading.record import Lease
-from kruntimes_core.engine.instant import ticks
+from kruntimes_core.engine.clock import ticks
 
 
 class Observed:

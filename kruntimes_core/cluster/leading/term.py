@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.engine.clock import SECOND
 
 
 class Term:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 _ADDRESS = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([^:\[\]\s]*)):([0-9]{1,5})", re.ASCII)
 _HIGHEST_PORT = 65_535

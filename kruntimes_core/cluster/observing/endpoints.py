@@ -9,7 +9,7 @@ from aiohttp import web
 
 from kruntimes_core.cluster.observing.addresses import Address
 from kruntimes_core.cluster.observing.checks import Check, report
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 Checks = Callable[[], Sequence[Check]]
 Page = Callable[[Mapping[str, str]], tuple[str, str]]

@@ -13,8 +13,8 @@ from prometheus_client import CollectorRegistry, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from kruntimes_core.engine.instant import SECOND
-from kruntimes_core.engine.tally import Conflict, Result, Tally, WakeSource
+from kruntimes_core.engine.clock import SECOND
+from kruntimes_core.engine.counters import ConflictStage, Counters, SyncResult, WakeupSource
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import ActivePlugin
 
@@ -41,7 +41,7 @@ class Source(Collector):
 class Metrics:
     """The registry, and what feeds it. Two hosts in one process share nothing."""
 
-    def __init__(self, tally: Tally, profiles: Profiles) -> None:
+    def __init__(self, tally: Counters, profiles: Profiles) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
         self._sources: list[Collector] = []
         self.plugins: dict[str, ActivePlugin] = {}
@@ -101,7 +101,7 @@ class Metrics:
     def _histogram(self, name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
         return Histogram(PREFIX + name, text, buckets=buckets, registry=self._registry)
 
-    def _count_tally(self, tally: Tally) -> None:
+    def _count_tally(self, tally: Counters) -> None:
         """The counters of the specification and of the API contract, and the engine's own.
 
         Every series stands from the beginning: their number is that of what is installed.
@@ -109,27 +109,27 @@ class Metrics:
         self._count_cycles(tally)
         self._count_plugins(tally)
 
-    def _count_cycles(self, tally: Tally) -> None:
+    def _count_cycles(self, tally: Counters) -> None:
         self.counter(
-            "sync", "Scheduling cycles by result.", ("result",), lambda: _closed(Result, tally.syncs)
+            "sync", "Scheduling cycles by result.", ("result",), lambda: _closed(SyncResult, tally.syncs)
         )
         self.counter(
             "no_pods",
             "Cycles that found no feasible Runtime Pod.",
             (),
-            lambda: {(): tally.syncs[Result.NO_PODS]},
+            lambda: {(): tally.syncs[SyncResult.NO_PODS]},
         )
         self.counter(
             "reservation_conflicts",
             "Reservations lost to a conflict, by stage.",
             ("stage",),
-            lambda: _closed(Conflict, tally.reservation_conflicts),
+            lambda: _closed(ConflictStage, tally.reservation_conflicts),
         )
         self.counter(
             "pending_run_wakeups",
             "Activations of waiting Runs, by what caused them.",
             ("source",),
-            lambda: _closed(WakeSource, tally.wakeups),
+            lambda: _closed(WakeupSource, tally.wakeups),
         )
         self.counter(
             "sweep_rescues",
@@ -138,7 +138,7 @@ class Metrics:
             lambda: {(): tally.rescues},
         )
 
-    def _count_plugins(self, tally: Tally) -> None:
+    def _count_plugins(self, tally: Counters) -> None:
         def rejections() -> Samples:
             none = {(one.name, reason): 0.0 for one in self.plugins.values() for reason in one.reasons}
             return none | counted(tally.filter_rejections)

@@ -15,9 +15,9 @@ from typing import Generic, TypeVar
 from kruntimes_core.cluster.planning.blame import culprit_in_frame, overdue, plugins_of
 from kruntimes_core.cluster.planning.protocol import LIMIT_SECONDS, Task
 from kruntimes_core.cluster.planning.thread import frame_of, interrupt
-from kruntimes_core.engine.cycle.work import Result, Runners
+from kruntimes_core.engine.work import Runners, WorkResult
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 T = TypeVar("T")
 _AHEAD = 100
@@ -36,11 +36,11 @@ class UnderWay:
         self.number = 0
         """Of that call."""
 
-    def execute(self, work: Task, runners: Runners) -> Result:
+    def execute(self, work: Task, runners: Runners) -> WorkResult:
         """Execute work, and say so meanwhile."""
         self.number += 1
         self.plugins = plugins_of(work)
-        result: Result = work.execute(runners)
+        result: WorkResult = work.execute(runners)
         self.plugins = ()
         return result
 

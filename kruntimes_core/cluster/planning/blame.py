@@ -10,7 +10,13 @@ from typing import Any
 
 from kruntimes_core import __version__
 from kruntimes_core.cluster.planning.protocol import Task
-from kruntimes_core.engine.cycle.work import KeyWork, ReserveAnswer, ReserveWork, Result, UnreserveWork
+from kruntimes_core.engine.work import (
+    QueueKeyWork,
+    ReserveAnswer,
+    ReserveWork,
+    UnreserveWork,
+    WorkResult,
+)
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runtime import PluginFailure
@@ -23,7 +29,7 @@ def plugins_of(work: Task) -> tuple[ActivePlugin, ...]:
     """The plugins that a piece of work may ask."""
     if isinstance(work, UnreserveWork):
         return (work.due.plugin,)
-    return (work.plugin,) if isinstance(work, KeyWork) else work.profile.plugins
+    return (work.plugin,) if isinstance(work, QueueKeyWork) else work.profile.plugins
 
 
 def culprit_in_frame(frame: FrameType | None, plugins: Sequence[ActivePlugin]) -> Culprit | None:
@@ -72,11 +78,11 @@ def overdue(culprit: Culprit | None, limit_seconds: float) -> PluginError:
     return failure(culprit, f"did not return within {limit_seconds:g} s: the call is abandoned")
 
 
-def failed(work: Task, error: PluginError) -> Result:
+def failed(work: Task, error: PluginError) -> WorkResult:
     """What a piece of work comes to that ended with `error`, in the form that the engine takes."""
     return work.failed(error) if isinstance(work, ReserveWork) else PluginFailure(error)
 
 
-def not_begun(work: Task, error: PluginError) -> Result:
+def not_begun(work: Task, error: PluginError) -> WorkResult:
     """The same for work that asked nobody: for a `reserve` that was not asked no `unreserve` is owed."""
     return ReserveAnswer((), broken=error) if isinstance(work, ReserveWork) else PluginFailure(error)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from kruntimes_core.engine.cycle.work import Result, Work
-from kruntimes_core.engine.record.judging import JudgeWork
+from kruntimes_core.engine.explain import EvaluateWork
+from kruntimes_core.engine.work import Work, WorkResult
 
-Task = Work | JudgeWork
+Task = Work | EvaluateWork
 """What runs the code of plugins: a step of a cycle, or a question about one."""
 
 LIMIT_SECONDS = 5.0
 """For how long it may run. A plan on thousands of Pods takes milliseconds; this is for what never ends."""
 
-Done = Callable[[Result], None]
+Done = Callable[[WorkResult], None]
 """Takes what came of a piece of work, on the thread of the loop."""
 
 

@@ -13,7 +13,7 @@ from threading import Lock, Thread
 from types import FrameType
 
 from kruntimes_core.cluster.planning.protocol import Task
-from kruntimes_core.engine.cycle.work import Result, Runners
+from kruntimes_core.engine.work import Runners, WorkResult
 from kruntimes_core.framework.outcomes import InterruptedCallError
 
 
@@ -37,7 +37,7 @@ class Handover:
 
     def __init__(self, work: Task) -> None:
         self.work = work
-        self.result: Result = None
+        self.result: WorkResult = None
         self.late = False
         """Whether whoever brought the work has gone on, and is to be told of the result."""
         self._done = Lock()
@@ -51,7 +51,7 @@ class Handover:
         # It may have come between the two steps, and then nobody else tells of it.
         return self._done.acquire(blocking=False)
 
-    def finish(self, result: Result) -> None:
+    def finish(self, result: WorkResult) -> None:
         """Give the result. Called on the worker's thread."""
         self.result = result
         self._done.release()

@@ -28,7 +28,7 @@ from kruntimes_core.cluster.planning.owed import Owed
 from kruntimes_core.cluster.planning.patience import MOMENT_SECONDS, Patience
 from kruntimes_core.cluster.planning.protocol import LIMIT_SECONDS, Done, Task
 from kruntimes_core.cluster.planning.thread import Handover, WorkerThread
-from kruntimes_core.engine.cycle.work import Result, UnreserveWork
+from kruntimes_core.engine.work import UnreserveWork, WorkResult
 from kruntimes_core.framework.outcomes import InterruptedCallError, PluginError
 from kruntimes_core.framework.runtime import calls
 
@@ -148,7 +148,7 @@ class WorkerPlanner:
         self._owed.sort(self.stuck)
         self._finish(call, failed(call.work, error))
 
-    def _finish(self, call: _Call, result: Result) -> None:
+    def _finish(self, call: _Call, result: WorkResult) -> None:
         call.end_timer()
         self._call = None
         if call.interrupted:

@@ -12,7 +12,7 @@ from kruntimes_core.cluster.observing.metrics import Samples
 from kruntimes_core.cluster.rights.needed import NEEDED, READ_RUN, WRITE_STATUS, Right, right_of
 from kruntimes_core.cluster.statuses import status_of
 from kruntimes_core.cluster.transport.protocol import Call, Response
-from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.engine.clock import SECOND
 
 _UNSEEN = (READ_RUN, WRITE_STATUS)
 """Without these a Run is tried again by itself, and no other check says so."""

@@ -17,8 +17,8 @@ from kruntimes_core.cluster.watching.listing import Listed, Listing
 from kruntimes_core.cluster.watching.pulse import Pulse
 from kruntimes_core.cluster.watching.watch import STREAM_SECONDS, Watch, WatchEvent
 from kruntimes_core.engine import events
-from kruntimes_core.engine.instant import SECOND
-from kruntimes_core.engine.versions import older
+from kruntimes_core.engine.clock import SECOND
+from kruntimes_core.model.resource_version import older
 
 _ASK_AGAIN_SECONDS = 60.0
 """How often a resource is looked for that the server does not serve."""

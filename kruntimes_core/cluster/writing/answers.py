@@ -9,11 +9,11 @@ from pydantic_core import from_json
 
 from kruntimes_core.cluster.statuses import Status, retry_after, status_of
 from kruntimes_core.cluster.transport.protocol import Response
-from kruntimes_core.engine.binding.requests import (
+from kruntimes_core.engine.api_calls import (
     Applied,
     Found,
-    InDoubt,
     NotFound,
+    OutcomeUnknown,
     ReadAnswer,
     Refused,
     WriteAnswer,
@@ -28,12 +28,12 @@ def write_answer(response: Response, wall: datetime) -> WriteAnswer:
     """Applied, refused, or in doubt."""
     if response.status in (200, 201):
         version = _version(response.body)
-        return Applied(version) if version else InDoubt()
+        return Applied(version) if version else OutcomeUnknown()
     if not 400 <= response.status < 500 or response.status == 408:
-        return InDoubt(retry_after(response.headers.get("retry-after"), wall))
+        return OutcomeUnknown(retry_after(response.headers.get("retry-after"), wall))
     status = status_of(response, wall)
     if _says_nothing_of_a_run(status):
-        return InDoubt(status.retry_after)
+        return OutcomeUnknown(status.retry_after)
     return Refused(response.status, status.retry_after)
 
 
@@ -43,15 +43,15 @@ def read_answer(response: Response, wall: datetime, decoder: Decoder) -> ReadAns
         try:
             body = from_json(response.body)
         except ValueError:
-            return InDoubt()
+            return OutcomeUnknown()
         observation = decoder.run(body) if isinstance(body, Mapping) else None
         if observation is None or not (observation.version and observation.run.uid):
-            return InDoubt()
+            return OutcomeUnknown()
         return Found(observation)
     status = status_of(response, wall)
     if response.status == 404 and not _says_nothing_of_a_run(status):
         return NotFound()
-    return InDoubt(status.retry_after)
+    return OutcomeUnknown(status.retry_after)
 
 
 def _says_nothing_of_a_run(status: Status) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kruntimes_core.engine.binding.requests import Applied, InDoubt, Write, WriteAnswer
+from kruntimes_core.engine.api_calls import Applied, OutcomeUnknown, Write, WriteAnswer
 from kruntimes_core.engine.engine import Engine
 
 
@@ -15,7 +15,7 @@ class Doubts:
 
     def written(self, write: Write, answer: WriteAnswer, now: int) -> None:
         """Take note of an answer. Call it before the engine is told. now: in ticks."""
-        if isinstance(answer, InDoubt):
+        if isinstance(answer, OutcomeUnknown):
             # The newest is enough: it bears the same guard as the one before, or proves that one dead.
             self._writes[write.namespace, write.uid] = write, now
         elif isinstance(answer, Applied):

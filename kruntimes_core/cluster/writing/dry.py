@@ -15,9 +15,9 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.writing.flights import Flights
 from kruntimes_core.cluster.writing.protocol import Spawn
 from kruntimes_core.cluster.writing.reading import RunReader
-from kruntimes_core.engine.binding.requests import Applied, Read, Request, Write, WriteKind
+from kruntimes_core.engine.api_calls import Applied, Read, Request, Write, WriteKind
+from kruntimes_core.engine.clock import Now
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.instant import Now
 
 _HELD = frozenset({WriteKind.BIND, WriteKind.TERMINAL})
 

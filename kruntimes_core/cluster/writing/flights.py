@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 
 from kruntimes_core.cluster.writing.protocol import Spawn
-from kruntimes_core.engine.binding.requests import Request
+from kruntimes_core.engine.api_calls import Request
 
 # More than a limit can be late by on a machine that does ten things at once.
 _GRACE_SECONDS = 30.0

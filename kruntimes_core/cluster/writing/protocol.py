@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Protocol
 
-from kruntimes_core.engine.instant import Now
+from kruntimes_core.engine.clock import Now
 
 Spawn = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 

@@ -6,7 +6,7 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.resources import RUNS
 from kruntimes_core.cluster.transport.protocol import Call, Transport, TransportError
 from kruntimes_core.cluster.writing.answers import read_answer
-from kruntimes_core.engine.binding.requests import InDoubt, Read, ReadAnswer
+from kruntimes_core.engine.api_calls import OutcomeUnknown, Read, ReadAnswer
 from kruntimes_core.model.decode import Decoder
 
 
@@ -32,5 +32,5 @@ class RunReader:
         try:
             response = await self._transport.request(call)
         except TransportError:
-            return InDoubt()
+            return OutcomeUnknown()
         return read_answer(response, self._clock.now().wall, self._decoder)

@@ -16,9 +16,16 @@ from kruntimes_core.cluster.writing.doubts import Doubts
 from kruntimes_core.cluster.writing.flights import Flights
 from kruntimes_core.cluster.writing.protocol import Spawn
 from kruntimes_core.cluster.writing.reading import RunReader
-from kruntimes_core.engine.binding.requests import InDoubt, Read, ReadAnswer, Request, Write, WriteAnswer
+from kruntimes_core.engine.api_calls import (
+    OutcomeUnknown,
+    Read,
+    ReadAnswer,
+    Request,
+    Write,
+    WriteAnswer,
+)
+from kruntimes_core.engine.clock import Now
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.instant import Now
 from kruntimes_core.model.decode import Decoder
 
 FIELD_MANAGER = "kruntimes-scheduler"
@@ -111,7 +118,7 @@ class StatusWriter:
     def _ended(self, task: asyncio.Task[None], request: Request) -> None:
         if task.cancelled() and isinstance(request, Write):
             # Here and not in the task: one that is cancelled before its first step never runs.
-            self._concluded(request, InDoubt(), self._clock.now())
+            self._concluded(request, OutcomeUnknown(), self._clock.now())
         self._freed()
 
     async def _send(self, request: Request) -> None:
@@ -139,7 +146,7 @@ class StatusWriter:
         try:
             response = await self._transport.request(call)
         except TransportError as error:
-            answer: WriteAnswer = NOT_SENT if isinstance(error, NotSentError) else InDoubt()
+            answer: WriteAnswer = NOT_SENT if isinstance(error, NotSentError) else OutcomeUnknown()
             now = self._clock.now()
         else:
             now = self._clock.now()

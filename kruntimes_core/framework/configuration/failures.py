@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kruntimes_core.model.decode.yaml_text import locate
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
+from kruntimes_core.model.yaml_text import locate
 
 Path = tuple[str | int, ...]
 

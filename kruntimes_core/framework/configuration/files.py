@@ -12,9 +12,9 @@ from kruntimes_core.framework.configuration.consistency import check_consistency
 from kruntimes_core.framework.configuration.failures import ConfigurationError, Origin, Path
 from kruntimes_core.framework.configuration.models import Configuration
 from kruntimes_core.framework.configuration.shapes import Section, what
-from kruntimes_core.framework.loading.words import meant
-from kruntimes_core.model.decode.input_files import SETTINGS_BYTES, read_file
-from kruntimes_core.model.decode.yaml_text import load_documents
+from kruntimes_core.model.input_files import SETTINGS_BYTES, read_file
+from kruntimes_core.model.messages import did_you_mean
+from kruntimes_core.model.yaml_text import load_documents
 
 # How pydantic begins its sentences, and how this host's errors go on after a path.
 _OPENINGS = (("Input should ", "must "), ("String should ", "must "), ("Tuple should ", "must "))
@@ -69,7 +69,7 @@ def _first_mistake(error: ValidationError, origin: Origin) -> ConfigurationError
     if details["type"] == "missing":
         return origin.error(path, "is required: add it")
     if details["type"] == "extra_forbidden":
-        return origin.error(path, f"unknown key{meant(str(path[-1]), _known_keys(path[:-1]))}")
+        return origin.error(path, f"unknown key{did_you_mean(str(path[-1]), _known_keys(path[:-1]))}")
     return origin.error(path, worded(details["msg"], details["input"], details["type"]))
 
 

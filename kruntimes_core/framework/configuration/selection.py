@@ -15,7 +15,7 @@ from kruntimes_core.framework.configuration.failures import Origin, Path, dotted
 from kruntimes_core.framework.configuration.models import EVERY
 from kruntimes_core.framework.loading.catalog import Catalog
 from kruntimes_core.framework.loading.failures import LoadError
-from kruntimes_core.framework.loading.words import meant
+from kruntimes_core.model.messages import did_you_mean
 
 SUPPLIED = (
     "RuntimePodAvailability",
@@ -102,4 +102,4 @@ def _check_name(name: str, path: Path, catalog: Catalog, origin: Origin) -> None
         return
     if name in SUPPLIED:
         raise origin.error(path, f"plugin {name} is not installed: {to_install(name)}")
-    raise origin.error(path, f"no plugin {name!r} is installed{meant(name, catalog.names)}")
+    raise origin.error(path, f"no plugin {name!r} is installed{did_you_mean(name, catalog.names)}")

@@ -11,7 +11,7 @@ from kruntimes_core.framework.loading.declarations import CAPACITY, Declaration,
 from kruntimes_core.framework.loading.failures import Refusal, describe_exception
 from kruntimes_core.framework.loading.manager import Implementation, implementations
 from kruntimes_core.framework.loading.signatures import check_function, hook_names
-from kruntimes_core.framework.loading.words import meant
+from kruntimes_core.model.messages import did_you_mean
 
 
 def check_plugin(plugin: object) -> tuple[Declaration, dict[str, tuple[str, ...]]]:
@@ -48,7 +48,8 @@ def _check_marks(plugin: object, found: Sequence[Implementation]) -> None:
     for implementation in found:
         if implementation.hook not in known:
             raise Refusal(
-                f"it implements {implementation.hook!r}, which is no hook{meant(implementation.hook, known)}"
+                f"it implements {implementation.hook!r}, which is no hook"
+                f"{did_you_mean(implementation.hook, known)}"
             )
     marked = {implementation.hook for implementation in found}
     for name in known:

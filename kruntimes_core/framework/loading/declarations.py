@@ -13,8 +13,8 @@ from pydantic import BaseModel
 
 from kruntimes_core.framework.loading.failures import Refusal, describe_exception
 from kruntimes_core.framework.loading.host import HOST_API
-from kruntimes_core.framework.loading.words import meant
 from kruntimes_core.framework.runtime.calls import safe_repr
+from kruntimes_core.model.messages import did_you_mean
 
 CAPACITY = "capacity"
 """What a filter provides that rejects Pods without room for the Run."""
@@ -101,7 +101,8 @@ def _provides(value: Any) -> frozenset[str]:
     for name in value:
         if name != CAPACITY:
             raise Refusal(
-                f"it provides {_short(name)}, which this host does not know{meant(str(name), [CAPACITY])}"
+                f"it provides {_short(name)}, which this host does not know"
+                f"{did_you_mean(str(name), [CAPACITY])}"
             )
     return frozenset(value)
 

@@ -6,7 +6,7 @@ import traceback
 
 from kruntimes_core.framework.loading.host import HOST
 from kruntimes_core.framework.runtime.calls import describe
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 
 class Refusal(Exception):  # noqa: N818 - not an error of the host: its answer to a plugin

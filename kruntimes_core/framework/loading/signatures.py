@@ -13,7 +13,7 @@ from typing import Any
 from kruntimes_core.framework.hookspecs import SchedulerHooks
 from kruntimes_core.framework.loading.failures import Refusal
 from kruntimes_core.framework.loading.manager import Implementation
-from kruntimes_core.framework.loading.words import meant
+from kruntimes_core.model.messages import did_you_mean
 
 _WHY_NOT = {
     "wrapper": "wrappers are not supported",
@@ -92,4 +92,4 @@ def _check_parameter(hook: str, parameter: inspect.Parameter) -> None:
         raise Refusal(f"{hook} gives {name} a default, which would never be used: remove the default")
     known = argument_names(hook)
     if name not in known:
-        raise Refusal(f"{hook} names {name!r}, which it cannot get{meant(name, known)}")
+        raise Refusal(f"{hook} names {name!r}, which it cannot get{did_you_mean(name, known)}")

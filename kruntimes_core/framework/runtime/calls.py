@@ -13,7 +13,7 @@ from typing import Any
 
 from kruntimes_core.framework.outcomes import InterruptedCallError, PluginError, Reject
 from kruntimes_core.framework.profile import ActivePlugin, Hook
-from kruntimes_core.model.words import counted
+from kruntimes_core.model.messages import counted
 
 _LONGEST_PROBLEM = 500
 # A reason: what a metav1.Condition accepts as one, in the CamelCase that Kubernetes uses.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of
 from kruntimes_core.lab.apiserver.requests import Write
 from kruntimes_core.lab.runtimes.world import runtime_of

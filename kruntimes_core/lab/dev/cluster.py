@@ -28,7 +28,7 @@ from kruntimes_core.lab.dev.book import Book
 from kruntimes_core.lab.dev.workload import Arrival, feed
 from kruntimes_core.lab.runtimes.actor import SimulatedRuntimes
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 _IN_FLIGHT = 32
 _SPARE_CONNECTIONS = 8

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 _NAME = "kruntimes-dev"
 _MARK = "# Written by `kruntimes dev`, which removes it when it ends.\n"

@@ -9,7 +9,7 @@ from datetime import datetime
 from fractions import Fraction
 
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.engine.record.decision import Decision, Outcome
+from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.lab.dev.cluster import DevCluster
 from kruntimes_core.lab.dev.manifests import NAMESPACE
 from kruntimes_core.model.pod import RuntimePod
@@ -90,7 +90,7 @@ class Observer:
                 yield phase.value, counts[phase]
 
     def _pods(self) -> Iterator[PodLoad]:
-        state, wall = self._cluster.host.engine.state, self._clock.now().wall
+        state, wall = self._cluster.host.engine.cache, self._clock.now().wall
         for namespace, runtime in sorted(self._cluster.book.runtimes):
             pods = state.snapshot(namespace, runtime, wall).pods
             for name in sorted(pods, key=_by_number):

@@ -7,7 +7,7 @@ from typing import Any
 
 from kruntimes_core.lab.manifests.lines import name_place
 from kruntimes_core.lab.manifests.objects import Manifest
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kruntimes_core.lab.manifests.identity import Identity
 from kruntimes_core.lab.manifests.lines import Place, name_places
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.pod import PodObservation
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.model.workspace import WorkspaceObservation

@@ -8,7 +8,7 @@ from typing import Any
 
 from kruntimes_core.lab.manifests.lines import Place, name_place
 from kruntimes_core.lab.manifests.sources import DUMP_COMMAND
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 GROUP = "kruntimes.io"
 VERSION = "v1alpha1"

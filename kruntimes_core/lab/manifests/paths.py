@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kruntimes_core.lab.manifests.wanted import Step
-from kruntimes_core.model.quoting import quoted
+from kruntimes_core.model.messages import quoted
 
 
 def steps(content: object, path: str) -> Iterator[Step]:

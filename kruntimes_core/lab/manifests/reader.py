@@ -15,14 +15,13 @@ from kruntimes_core.lab.manifests.objects import POD, RUN, Manifest, manifests_i
 from kruntimes_core.lab.manifests.paths import steps
 from kruntimes_core.lab.manifests.sources import DUMP_COMMAND, Source
 from kruntimes_core.lab.world import World
-from kruntimes_core.model.decode.decoder import Decoder
-from kruntimes_core.model.decode.pod import RUNTIME_LABEL
-from kruntimes_core.model.decode.yaml_text import load_documents
-from kruntimes_core.model.errors import InputError
-from kruntimes_core.model.pod import PodObservation
+from kruntimes_core.model.decode import Decoder
+from kruntimes_core.model.messages import InputError
+from kruntimes_core.model.pod import RUNTIME_LABEL, PodObservation
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.model.times import parse_time
 from kruntimes_core.model.workspace import WorkspaceObservation
+from kruntimes_core.model.yaml_text import load_documents
 
 _OTHER_PEOPLES_POD = f"{POD} without the label {RUNTIME_LABEL}"
 

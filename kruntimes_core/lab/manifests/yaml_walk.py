@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import yaml
 
 from kruntimes_core.lab.manifests.wanted import Wanted
-from kruntimes_core.model.decode.yaml_loader import Loader
+from kruntimes_core.model.yaml_text import YamlLoader
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ def find_in_yaml(text: str, documents: Mapping[int, Wanted]) -> None:
     """
     number, walk = -1, _Walk(None)
     try:
-        for event in yaml.parse(text, Loader):
+        for event in yaml.parse(text, YamlLoader):
             if isinstance(event, yaml.DocumentStartEvent):
                 number += 1
                 walk = _Walk(documents.get(number))

@@ -15,7 +15,7 @@ from kruntimes_core.cluster.resources import Resource
 from kruntimes_core.cluster.transport.protocol import Call, Response, Transport, TransportError
 from kruntimes_core.cluster.watching.feed import Feed
 from kruntimes_core.cluster.watching.reflector import Reflector
-from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.lab.runtimes.changes import Changed, Gone, Listed
 from kruntimes_core.lab.runtimes.machine import Due, Machine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kruntimes_core.cluster.resources import Resource
-from kruntimes_core.engine.instant import Now
+from kruntimes_core.engine.clock import Now
 from kruntimes_core.lab.runtimes.machine import Machine
 from kruntimes_core.lab.runtimes.steps import Object
 

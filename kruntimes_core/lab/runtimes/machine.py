@@ -9,8 +9,7 @@ from itertools import count
 from typing import Protocol
 
 from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES, Resource
-from kruntimes_core.engine.instant import SECOND, Now
-from kruntimes_core.engine.versions import older
+from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.lab.runtimes.pods import PodRule
 from kruntimes_core.lab.runtimes.replicas import RuntimeRule
@@ -18,6 +17,7 @@ from kruntimes_core.lab.runtimes.runs import RunRule
 from kruntimes_core.lab.runtimes.steps import FOLLOWED, RUNTIMES, Object, Ref, Request, Seen, Step, ref_of
 from kruntimes_core.lab.runtimes.workspaces import WorkspaceRule
 from kruntimes_core.lab.runtimes.world import World, lean, runtime_of
+from kruntimes_core.model.resource_version import older
 
 _BACKOFF = 1 * SECOND
 

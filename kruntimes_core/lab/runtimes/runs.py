@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from functools import partial
 
 from kruntimes_core.cluster.resources import RUNS
-from kruntimes_core.engine.instant import SECOND, ticks
+from kruntimes_core.engine.clock import SECOND, ticks
 from kruntimes_core.lab.runtimes import endings
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.lab.runtimes.steps import Object, Seen, Step, delete

@@ -1,6 +1,49 @@
-"""From what an API server or a file says to the values of this room, and never an exception on the way."""
+"""Decoding: from JSON objects of the API to the values of this room, and never an exception on the way."""
 
-from kruntimes_core.model.decode.decoder import Decoder
-from kruntimes_core.model.decode.selector import compile_selector
+from __future__ import annotations
 
-__all__ = ["Decoder", "compile_selector"]
+from collections.abc import Mapping
+from typing import Any
+
+from kruntimes_core.model.decode.affinity import compile_selector
+from kruntimes_core.model.decode.fields import DecodeError
+from kruntimes_core.model.decode.interning import SharedMetadata
+from kruntimes_core.model.decode.pod import PodDecoder
+from kruntimes_core.model.decode.run import RunDecoder
+from kruntimes_core.model.decode.workspace import decode_workspace
+from kruntimes_core.model.pod import PodObservation
+from kruntimes_core.model.run import RunObservation
+from kruntimes_core.model.workspace import WorkspaceObservation
+
+__all__ = ["DecodeError", "Decoder", "compile_selector"]
+
+
+class Decoder:
+    """Turns JSON objects of the API into values; one instance serves one process, on one thread.
+
+    Never raises on JSON: a field of a wrong type makes its own object invalid or unavailable. Equal
+    label sets, annotations, requests, affinities and capacities of different objects are the same
+    object. Annotations are kept without kubectl's `last-applied-configuration`, and up to 4 KiB:
+    whole entries, in the order of their keys, until the first that exceeds it.
+    """
+
+    def __init__(self) -> None:
+        metadata = SharedMetadata()
+        self._runs = RunDecoder(metadata)
+        self._pods = PodDecoder(metadata)
+
+    def run(self, obj: Mapping[str, Any], before: RunObservation | None = None) -> RunObservation:
+        """One version of a Run. What is wrong with it is its `invalid`.
+
+        before: what is known of the Run of that name. It saves decoding again what cannot have
+        changed since, and changes nothing else.
+        """
+        return self._runs.decode(obj, before)
+
+    def pod(self, obj: Mapping[str, Any]) -> PodObservation | None:
+        """One version of a Pod, without usage and targets; None when it has no label `runtime`."""
+        return self._pods.decode(obj)
+
+    def workspace(self, obj: Mapping[str, Any]) -> WorkspaceObservation:
+        """One version of a PersistentWorkspace."""
+        return decode_workspace(obj)

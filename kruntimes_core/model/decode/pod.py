@@ -1,51 +1,85 @@
-"""One Pod object, decoded: whether it is a Runtime Pod, and what it can take by its own word."""
+"""Decoding of Pods: whether one is a Runtime Pod, is ready by its own status, and what it advertises."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 from kruntimes_core.model.decode.fields import condition, is_whole, marked_for_deletion, members, text, texts
-from kruntimes_core.model.decode.parts import Parts
-from kruntimes_core.model.decode.sharing import shared
-from kruntimes_core.model.pod import PodObservation, RuntimePod, Unavailability
+from kruntimes_core.model.decode.interning import CompileCache, InternedMaps, SharedMetadata, interned
+from kruntimes_core.model.frozen import FrozenMap
+from kruntimes_core.model.pod import RUNTIME_LABEL, Capacity, PodObservation, RuntimePod, Unavailability
+from kruntimes_core.model.quantity import capacity_amount
 from kruntimes_core.model.selectors import LabelSet
+from kruntimes_core.model.targets import Targets
 from kruntimes_core.model.times import parse_time
 
-RUNTIME_LABEL = "runtime"
 _RUNTIMED_READY = "kruntimes.io/RuntimedReady"
+_CAPACITY_PREFIX = "kruntimes.io/capacity."
+_RUNS = "runs"
+_DEFAULT_RUNS = 2
+
+# The capacity annotations of a Pod: resource names (slashes allowed) and quantities as they are written.
+_Advertised = tuple[tuple[str, str], ...]
 
 
-def decode_pod(obj: Mapping[str, object], parts: Parts) -> PodObservation | None:
-    """One version of a Pod; None for a Pod without the label `runtime`: somebody else's.
+class PodDecoder:
+    """Decodes Pods; those that advertise the same share one capacity."""
 
-    `unavailable` is what the object alone says; the age of the heartbeat is judged elsewhere. A Pod
-    whose identity, labels or annotations are of wrong types is not ready: what it says cannot be trusted.
-    """
-    fields = members(obj)
-    metadata = members(fields.get("metadata"))
-    runtime = text(members(metadata.get("labels")).get(RUNTIME_LABEL))
-    if not runtime:
-        return None
-    annotations = texts(metadata.get("annotations"))
-    labels = parts.labels(metadata.get("labels"))
-    status = members(fields.get("status"))
-    runtimed = condition(status.get("conditions"), _RUNTIMED_READY)
-    probed_at = parse_time(runtimed.get("lastProbeTime"))
-    trusted = _is_trusted(metadata, labels, annotations)
-    pod = RuntimePod(
-        namespace=shared(text(metadata.get("namespace"))),
-        name=shared(text(metadata.get("name"))),
-        uid=shared(text(metadata.get("uid"))),
-        runtime=shared(runtime),
-        node=shared(text(members(fields.get("spec")).get("nodeName"))) or None,
-        labels=labels,
-        annotations=parts.annotations(annotations),
-        capacity=parts.capacity(annotations),
-        usage=parts.no_usage,
-        targets=parts.no_targets,
-        unavailable=_unavailable(metadata, status, trusted, probed_at is not None and _is_true(runtimed)),
+    def __init__(self, metadata: SharedMetadata) -> None:
+        self._metadata = metadata
+        self._maps: InternedMaps[int | Fraction, Capacity] = InternedMaps(Capacity)
+        self._capacities = CompileCache(self._capacity)
+        self._no_usage: FrozenMap[str, int] = FrozenMap()
+        self._no_targets = Targets()
+
+    def decode(self, obj: Mapping[str, object]) -> PodObservation | None:
+        """One version of a Pod; None for a Pod without the label `runtime`, which is not a Runtime Pod.
+
+        `unavailable` is what the object alone says; the engine judges the age of the heartbeat. A Pod
+        whose identity, labels or annotations are of wrong types is not ready: it cannot be trusted.
+        """
+        fields = members(obj)
+        metadata = members(fields.get("metadata"))
+        runtime = text(members(metadata.get("labels")).get(RUNTIME_LABEL))
+        if not runtime:
+            return None
+        annotations = texts(metadata.get("annotations"))
+        labels = self._metadata.labels(metadata.get("labels"))
+        status = members(fields.get("status"))
+        runtimed = condition(status.get("conditions"), _RUNTIMED_READY)
+        probed_at = parse_time(runtimed.get("lastProbeTime"))
+        trusted = _is_trusted(metadata, labels, annotations)
+        pod = RuntimePod(
+            namespace=interned(text(metadata.get("namespace"))),
+            name=interned(text(metadata.get("name"))),
+            uid=interned(text(metadata.get("uid"))),
+            runtime=interned(runtime),
+            node=interned(text(members(fields.get("spec")).get("nodeName"))) or None,
+            labels=labels,
+            annotations=self._metadata.annotations(annotations),
+            capacity=self._capacities.of(_advertised(annotations)),
+            usage=self._no_usage,
+            targets=self._no_targets,
+            unavailable=_unavailable(metadata, status, trusted, probed_at is not None and _is_true(runtimed)),
+        )
+        return PodObservation(pod=pod, version=text(metadata.get("resourceVersion")), probed_at=probed_at)
+
+    def _capacity(self, advertised: _Advertised) -> Capacity:
+        """Positive amounts only, `runs` 2 where it is not among them (API contract, Resources)."""
+        amounts = {resource: capacity_amount(quantity) for resource, quantity in advertised}
+        capacity = {resource: amount for resource, amount in amounts.items() if amount is not None}
+        capacity.setdefault(_RUNS, _DEFAULT_RUNS)
+        return self._maps.of(capacity)
+
+
+def _advertised(annotations: Mapping[str, str]) -> _Advertised:
+    length = len(_CAPACITY_PREFIX)
+    return tuple(
+        (key[length:], value)
+        for key, value in annotations.items()
+        if key.startswith(_CAPACITY_PREFIX) and len(key) > length
     )
-    return PodObservation(pod=pod, version=text(metadata.get("resourceVersion")), probed_at=probed_at)
 
 
 def _unavailable(

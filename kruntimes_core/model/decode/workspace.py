@@ -1,43 +1,17 @@
-"""PersistentWorkspaces, and the field of a Run that names one."""
+"""Decoding of PersistentWorkspaces, and of the field of a Run that names one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kruntimes_core.model.decode.fields import members, optional_members, text
-from kruntimes_core.model.decode.problems import FieldError
-from kruntimes_core.model.decode.syntax import is_subdomain
-from kruntimes_core.model.quoting import quoted
+from kruntimes_core.model.decode.fields import DecodeError, is_subdomain, members, optional_members, text
+from kruntimes_core.model.messages import quoted
 from kruntimes_core.model.workspace import Workspace, WorkspaceObservation, WorkspacePhase
 
 _KIND = "PersistentWorkspace"
 _API_GROUP = "kruntimes.io/v1alpha1"
 _DEFAULT_MODE = "RuntimePodLocal"
 _PHASES = {phase.value: phase for phase in WorkspacePhase}
-
-
-def workspace_name(value: object) -> str | None:
-    """The name in `spec.workspace` of a Run; None when the field is absent.
-
-    Raises `FieldError` for another kind or group, and for a name that no object can have.
-    """
-    if value is None:
-        return None
-    path = "spec.workspace"
-    fields = optional_members(value, path)
-    _only(fields, "kind", _KIND, path)
-    _only(fields, "apiGroup", _API_GROUP, path)
-    name = fields.get("name")
-    if not isinstance(name, str) or not is_subdomain(name):
-        raise FieldError(f"{path}.name", f"{quoted(name)} is no name: write that of a PersistentWorkspace")
-    return name
-
-
-def _only(fields: Mapping[str, object], field: str, supported: str, path: str) -> None:
-    given = fields.get(field)
-    if given not in (None, "", supported):
-        problem = f"{quoted(given)} is not supported: write {supported} or leave it out"
-        raise FieldError(f"{path}.{field}", problem, unreadable=not isinstance(given, str))
 
 
 def decode_workspace(obj: Mapping[str, object]) -> WorkspaceObservation:
@@ -63,3 +37,29 @@ def _phase(value: object) -> WorkspacePhase:
     if value in (None, ""):
         return WorkspacePhase.PENDING
     return _PHASES.get(text(value), WorkspacePhase.UNKNOWN)
+
+
+def workspace_name(value: object) -> str | None:
+    """The name in `spec.workspace` of a Run; None when the field is absent.
+
+    Raises `DecodeError` for another kind or group, and for a name that no object can have.
+    """
+    if value is None:
+        return None
+    path = "spec.workspace"
+    fields = optional_members(value, path)
+    _check_only(fields, "kind", _KIND, path)
+    _check_only(fields, "apiGroup", _API_GROUP, path)
+    name = fields.get("name")
+    if not isinstance(name, str) or not is_subdomain(name):
+        raise DecodeError(
+            f"{path}.name", f"{quoted(name)} is not a name: write that of a PersistentWorkspace"
+        )
+    return name
+
+
+def _check_only(fields: Mapping[str, object], field: str, supported: str, path: str) -> None:
+    given = fields.get(field)
+    if given not in (None, "", supported):
+        problem = f"{quoted(given)} is not supported: write {supported} or leave it out"
+        raise DecodeError(f"{path}.{field}", problem, unreadable=not isinstance(given, str))

@@ -11,7 +11,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from kruntimes_core.engine.binding.requests import Applied, Found, NotFound, ReadAnswer, Refused, Write
+from kruntimes_core.engine.api_calls import Applied, Found, NotFound, ReadAnswer, Refused, Write
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.testing.harness.invariants import Invariants
 from kruntimes_core.testing.objects import Object

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from kruntimes_core.engine.binding.requests import InDoubt, Refused, Write, WriteAnswer
+from kruntimes_core.engine.api_calls import OutcomeUnknown, Refused, Write, WriteAnswer
 
 if TYPE_CHECKING:
     from kruntimes_core.testing.harness.host import Host
@@ -25,12 +25,12 @@ def apply(host: Host, write: Write) -> WriteAnswer:
 def lose_answer(host: Host, write: Write) -> WriteAnswer:
     """The server takes it, and the connection breaks."""
     host.server.patch_status(write)
-    return InDoubt()
+    return OutcomeUnknown()
 
 
 def lose_request(host: Host, write: Write) -> WriteAnswer:
     """It never reaches the server, and nobody can tell."""
-    return InDoubt()
+    return OutcomeUnknown()
 
 
 def refuse(status: int, retry_after: float | None = None) -> Fault:
@@ -72,6 +72,6 @@ def land_late(seconds: float) -> Fault:
 
     def fault(host: Host, write: Write) -> WriteAnswer:
         host.later(seconds, lambda: host.server.patch_status(write))
-        return InDoubt()
+        return OutcomeUnknown()
 
     return fault

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 
-from kruntimes_core.engine.binding.requests import Read, Write, WriteAnswer
-from kruntimes_core.engine.cycle.work import OfferWork, Result, Runners, Work
+from kruntimes_core.engine.api_calls import Read, Write, WriteAnswer
+from kruntimes_core.engine.clock import SECOND, Now, ticks
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.events import Event
-from kruntimes_core.engine.instant import SECOND, Now, ticks
 from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.work import BatchRetryWork, Runners, Work, WorkResult
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness.agenda import Agenda
@@ -118,8 +118,8 @@ class Host(Troubled):
 
     def finish(self, work: Work) -> None:
         """Do a piece of work and hand back what came of it."""
-        result: Result = work.execute(self._runners)
-        if isinstance(work, OfferWork):
+        result: WorkResult = work.execute(self._runners)
+        if isinstance(work, BatchRetryWork):
             # A plan for the first Run of each class that was reached.
             self.works["PlanWork"] += len(result)
         else:

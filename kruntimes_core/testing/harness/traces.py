@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from kruntimes_core.engine.binding.requests import Read, Request, Write
+from kruntimes_core.engine.api_calls import Read, Request, Write
+from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.tally import WakeSource
 from kruntimes_core.model.snapshot import Pods
 from kruntimes_core.testing.builders import NAMESPACE, RUNTIME
 from kruntimes_core.testing.harness.api_server import ApiServer
@@ -48,13 +48,13 @@ class Traces(World):
 
     def pods(self, namespace: str = NAMESPACE, runtime: str = RUNTIME) -> Pods:
         """The Pods of a Runtime as the engine knows them, with what they carry."""
-        return self.engine.state.snapshot(namespace, runtime, self._wall).pods
+        return self.engine.cache.snapshot(namespace, runtime, self._wall).pods
 
     def usage(self, name: str = "py-0") -> dict[str, int]:
         """What a Pod carries by the engine's account."""
         return dict(self.pods()[name].usage)
 
     @property
-    def wakeups(self) -> dict[WakeSource, int]:
+    def wakeups(self) -> dict[WakeupSource, int]:
         """How many wakeups were counted, by source."""
-        return {source: number for source, number in self.engine.tally.wakeups.items() if number}
+        return {source: number for source, number in self.engine.counters.wakeups.items() if number}

@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from kruntimes_core.engine.binding.requests import Read, ReadAnswer, Write, WriteAnswer
+from kruntimes_core.engine.api_calls import Read, ReadAnswer, Write, WriteAnswer
 from kruntimes_core.testing.harness.api_server import ApiServer
 from kruntimes_core.testing.harness.faults import Fault, apply
 from kruntimes_core.testing.harness.traces import Traces

@@ -8,8 +8,8 @@ import pytest
 from scenes.working import in_work
 
 from kruntimes_core import Reject, RuntimePod, Snapshot
-from kruntimes_core.engine.cycle.work import CheckWork
-from kruntimes_core.engine.tally import Conflict
+from kruntimes_core.engine.counters import ConflictStage
+from kruntimes_core.engine.work import CheckWork
 from kruntimes_core.testing import affinity_object, term_object
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import Host, hold_request
@@ -104,7 +104,7 @@ def test_a_capacity_conflict_at_reserve_is_counted_and_the_next_best_is_taken() 
         host.run(name)
     host.settle()
     assert [host.pod_of(name) for name in ("r1", "r2", "r3")] == ["py-0", "py-1", None]
-    assert host.engine.tally.reservation_conflicts[Conflict.RESERVE] == 3
+    assert host.engine.counters.reservation_conflicts[ConflictStage.RESERVE] == 3
     host.end("r1")
     host.advance(60)
     assert host.pod_of("r3") == "py-0"
@@ -122,7 +122,7 @@ def test_where_nobody_filters_by_room_two_full_pods_are_tried_and_no_other(full:
     host.settle()
     assert host.pod_of("r") is None
     assert len(plans) == 3
-    assert host.engine.tally.reservation_conflicts[Conflict.RESERVE] == 2
+    assert host.engine.counters.reservation_conflicts[ConflictStage.RESERVE] == 2
     entry = host.engine.find(NAMESPACE, "r")
     assert entry is not None
     assert entry.decision is not None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kruntimes_core import InvalidRun
 from kruntimes_core.testing.harness import PODS, RUNS, Host
+from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
 
 def test_nothing_is_decided_before_runs_pods_and_workspaces_are_all_listed(
@@ -57,3 +59,25 @@ def test_runs_leave_the_queue_as_they_were_first_seen_pending(host: Host) -> Non
     host.run("early", metadata={"creationTimestamp": "2026-01-02T03:04:01Z"})
     host.settle()
     assert (host.pod_of("late"), host.pod_of("early")) == ("py-0", None)
+
+
+def test_an_ending_that_was_not_sent_before_the_lead_was_lost_is_decided_anew() -> None:
+    """The Run may be valid by now, and is not ended when the lead comes back before that is known."""
+    shut = [True]
+
+    def prefilter() -> None:
+        if shut:
+            raise InvalidRun("Shut", "it is shut")
+
+    host = Host(profiles_of(fake_plugin(prefilter=prefilter, stateful=True)))
+    host.pod("py-0")
+    host.run("r")
+    host.observe()
+    host.work()
+    host.engine.stand_down(host.now)
+    shut.clear()
+    host.engine.lead(host.now)
+    assert not host.send()
+    host.settle()
+    assert host.pod_of("r") == "py-0"
+    assert len(host.writes("r")) == 1

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from offering.scene import ALL, FIRST, ON_POD, Scene
 
-from kruntimes_core.engine.cycle.work import PlanWork
+from kruntimes_core.engine.work import PlanWork
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import PODS, hold_request
 
@@ -76,7 +76,7 @@ def test_room_that_came_meanwhile_is_found(scene: Scene) -> None:
     scene.host.finish(work)
     scene.host.settle()
     assert scene.placed == ["c1-0"]
-    assert scene.host.engine.tally.rescues == 0
+    assert scene.host.engine.counters.rescues == 0
 
 
 def test_two_rounds_at_once_do_not_give_one_room_twice(scene: Scene) -> None:
@@ -110,7 +110,7 @@ def test_a_run_that_is_deleted_while_it_is_offered_hands_the_offer_on(scene: Sce
     scene.host.finish(work)
     scene.host.settle()
     assert scene.placed == NEXT[name]
-    assert scene.host.engine.tally.rescues == 0
+    assert scene.host.engine.counters.rescues == 0
 
 
 def test_a_class_whose_last_run_is_deleted_while_it_is_offered_is_forgotten(scene: Scene) -> None:
@@ -166,7 +166,7 @@ def test_the_run_behind_the_offers_may_go_too(scene: Scene) -> None:
     scene.host.run("late")
     scene.annotate({"note": "of no use to anybody"})
     work = scene.offered()
-    assert isinstance(work.then, PlanWork)
+    assert isinstance(work.next_plan, PlanWork)
     scene.host.delete("late")
     scene.host.observe()
     scene.host.finish(work)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from offering.scene import ALL, Scene
 
-from kruntimes_core.engine.cycle.work import PlanWork
-from kruntimes_core.engine.record.decision import Outcome
+from kruntimes_core.engine.decisions import Outcome
+from kruntimes_core.engine.work import PlanWork
 from kruntimes_core.framework.outcomes import InterruptedCallError
 
 
@@ -37,7 +37,7 @@ def test_a_later_change_is_offered_to_all_together_again(scene: Scene) -> None:
     scene.settle()
     scene.moody.fails_for = None
     scene.gpus(2)
-    assert [offer.run.name for offer in scene.offered().offers] == ["c4-0", "c3-0", "c1-1"]
+    assert [offer.run.name for offer in scene.offered().retries] == ["c4-0", "c3-0", "c1-1"]
 
 
 def test_those_that_met_the_hang_are_placed_when_the_plugin_is_well_again(scene: Scene) -> None:
@@ -56,8 +56,8 @@ def test_the_run_behind_the_offers_goes_back_to_its_place(scene: Scene) -> None:
     scene.host.run("late", requests={"gpu": "7"})
     scene.annotate({"note": "of no use to anybody"})
     work = scene.offered()
-    assert work.then is not None
-    assert work.then.run.name == "late"
+    assert work.next_plan is not None
+    assert work.next_plan.run.name == "late"
     assert not scene.finish(work)
     assert scene.settle() == 1
     assert scene.with_outcome(Outcome.BACKOFF) == ["late"]
@@ -98,6 +98,49 @@ def test_a_call_that_never_came_back_to_a_host_that_leads_no_more(scene: Scene) 
     scene.moody.fails_for = None
     scene.host.engine.lead(scene.host.now)
     assert scene.settle() == 0
+    assert scene.placed == ["c1-0"]
+
+
+def test_an_offer_to_one_class_with_nothing_behind_it_blames_the_run_of_that_offer() -> None:
+    """There is no other whose call it could have been: the Run backs off at once."""
+    scene = Scene(["c2-0"])
+    scene.moody.fails_for = 2
+    scene.annotate({"note": "of no use to anybody"})
+    work = scene.offered()
+    assert ([offer.run.name for offer in work.retries], work.next_plan) == (["c2-0"], None)
+    assert not scene.finish(work)
+    assert scene.with_outcome(Outcome.BACKOFF) == ["c2-0"]
+    assert scene.settle() == 0
+    assert scene.errors == {("Moody", "filter"): 1}
+
+
+def test_an_offer_to_one_class_with_a_run_behind_it_blames_neither() -> None:
+    """It may have been the call of either, so each is tried by itself, and who hangs again is named."""
+    scene = Scene(["c2-0"])
+    scene.moody.fails_for = 2
+    scene.host.run("late")
+    scene.annotate({"note": "of no use to anybody"})
+    work = scene.offered()
+    assert len(work.retries) == 1
+    assert work.next_plan is not None
+    assert not scene.finish(work)
+    assert scene.with_outcome(Outcome.BACKOFF) == []
+    assert scene.settle() == 1
+    assert scene.with_outcome(Outcome.BACKOFF) == ["c2-0"]
+    assert scene.placed == ["late"]
+    assert scene.errors == {("Moody", "filter"): 2}
+
+
+def test_offers_to_two_classes_blame_neither() -> None:
+    scene = Scene(["c2-0", "c1-0"])
+    scene.moody.fails_for = 2
+    scene.gpus(1)
+    work = scene.offered()
+    assert (len(work.retries), work.next_plan) == (2, None)
+    assert not scene.finish(work)
+    assert scene.with_outcome(Outcome.BACKOFF) == []
+    assert scene.settle() == 1
+    assert scene.with_outcome(Outcome.BACKOFF) == ["c2-0"]
     assert scene.placed == ["c1-0"]
 
 

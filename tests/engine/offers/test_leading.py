@@ -26,7 +26,7 @@ def test_they_are_made_again_when_it_leads_again(scene: Scene) -> None:
     scene.host.engine.lead(scene.host.now)
     scene.host.settle()
     assert scene.placed == ["c1-0"]
-    assert scene.host.engine.tally.rescues == 0
+    assert scene.host.engine.counters.rescues == 0
 
 
 def test_they_count_if_it_leads_again_before_they_come_back(scene: Scene) -> None:
@@ -48,7 +48,7 @@ def test_the_run_behind_the_offers_is_not_lost(scene: Scene) -> None:
     scene.host.run("late")
     scene.annotate({"note": "of no use to anybody"})
     work = scene.offered()
-    assert work.then is not None
+    assert work.next_plan is not None
     scene.host.engine.stand_down(scene.host.now)
     scene.host.finish(work)
     scene.host.settle()

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from offering.scene import ALL, Scene
 
-from kruntimes_core.engine.record.decision import Outcome
-from kruntimes_core.engine.tally import Result
+from kruntimes_core.engine.counters import SyncResult
+from kruntimes_core.engine.decisions import Outcome
 
 
 def fail() -> None:
@@ -31,12 +31,12 @@ def test_the_first_run_that_met_it_is_tried_later_and_the_round_goes_on(
 def test_a_raise_is_no_rejection(scene: Scene) -> None:
     """What is said of a Run that met it stays, and nothing is counted but the error."""
     scene.fail(4, "filter", fail)
-    rejections = dict(scene.host.engine.tally.filter_rejections)
+    rejections = dict(scene.host.engine.counters.filter_rejections)
     scene.annotate({"note": "of no use to anybody"})
     work = scene.offered()
     scene.host.finish(work)
-    assert scene.host.engine.tally.filter_rejections == rejections
-    assert scene.host.engine.tally.syncs[Result.SELECTION_ERROR] == 1
+    assert scene.host.engine.counters.filter_rejections == rejections
+    assert scene.host.engine.counters.syncs[SyncResult.SELECTION_ERROR] == 1
     scene.host.settle()
     assert scene.waiting == ALL
     assert scene.texts_written == len(ALL)
@@ -78,7 +78,7 @@ def test_a_raise_in_the_plan_behind_the_offers_leaves_the_offers_as_they_are(sce
     scene.host.run("late", requests={"gpu": "7"})
     scene.annotate({"note": "of no use to anybody"})
     work = scene.offered()
-    assert work.then is not None
+    assert work.next_plan is not None
     scene.host.finish(work)
     scene.host.settle()
     assert scene.with_outcome(Outcome.BACKOFF) == ["late"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from offering.scene import ALL, WAITS, Scene
 
 from kruntimes_core import Reject
-from kruntimes_core.engine.tally import WakeSource
+from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
@@ -45,7 +45,7 @@ def test_each_run_is_tried_once_by_the_new_profile(scene: Scene) -> None:
     before = scene.host.cycles
     scene.host.settle()
     assert scene.host.cycles - before == len(ALL)
-    assert scene.host.wakeups[WakeSource.RELOAD] == len(ALL)
+    assert scene.host.wakeups[WakeupSource.RELOAD] == len(ALL)
     assert scene.waiting == ALL
     assert scene.texts_written == len(ALL)
 

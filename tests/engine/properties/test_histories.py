@@ -8,7 +8,7 @@ from histories.disturbed import Disturbed, disturbances
 from histories.steps import Step, histories
 from hypothesis import given, settings
 
-from kruntimes_core.engine.cycle.work import OfferWork
+from kruntimes_core.engine.work import BatchRetryWork
 from kruntimes_core.framework.configuration import Profiles
 
 HISTORIES = 60
@@ -23,7 +23,7 @@ class Noted(Disturbed):
 
     def take(self) -> None:
         super().take()
-        self.noted["offered"] += any(isinstance(work, OfferWork) for work in self.under_way)
+        self.noted["offered"] += any(isinstance(work, BatchRetryWork) for work in self.under_way)
 
     def abandon(self, place: int) -> None:
         self.noted["abandoned"] += bool(self.under_way)

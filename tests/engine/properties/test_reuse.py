@@ -19,7 +19,7 @@ def test_decisions_with_reuse_equal_those_without(profiles: Profiles, history: l
             one.play(step)
             one.host.settle()
         assert placements(reusing.host) == placements(asking.host)
-        tallies = [one.host.engine.tally.filter_rejections for one in (reusing, asking)]
+        tallies = [one.host.engine.counters.filter_rejections for one in (reusing, asking)]
         assert tallies[0] == tallies[1]
     texts = [[write.body["status"] for write in one.host.server.accepted] for one in (reusing, asking)]
     assert texts[0] == texts[1]

@@ -6,7 +6,7 @@ from histories.history import History, placements
 from histories.steps import Step, histories
 from hypothesis import given, settings
 
-from kruntimes_core.engine.tally import WakeSource
+from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import Host
 
@@ -18,7 +18,7 @@ class Exhaustive(Host):
         super().settle()
         while True:
             binds = sum(self.server.invariants.binds.values())
-            self.engine._core.waiting.wake_all(WakeSource.RELOAD)
+            self.engine._queue.unschedulable.activate_all(WakeupSource.RELOAD)
             self._until_one_is_placed(binds)
             super().settle()
             if sum(self.server.invariants.binds.values()) == binds:
@@ -40,4 +40,4 @@ def test_waking_by_classes_places_what_trying_every_run_after_each_change_would(
             one.play(step)
             one.host.settle()
         assert placements(by_classes.host) == placements(by_trying.host)
-    assert by_classes.host.engine.tally.rescues == 0
+    assert by_classes.host.engine.counters.rescues == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from keeping.keeper import Keeper, Log, host_of
 
 from kruntimes_core import Reject, RuntimePod
-from kruntimes_core.engine.cycle.work import ReserveWork
+from kruntimes_core.engine.work import ReserveWork
 from kruntimes_core.testing.plugins import fake_plugin
 
 
@@ -31,7 +31,7 @@ def test_a_reserve_that_raises_is_given_back_too_with_those_before_it(log: Log) 
         ("unreserve", "Broken", "py-0", False),
         ("unreserve", "A", "r", "py-0", False),
     ]
-    assert host.engine.tally.plugin_errors == {("Broken", "reserve"): 1}
+    assert host.engine.counters.plugin_errors == {("Broken", "reserve"): 1}
     assert not host.requests
     assert not host.usage()
 
@@ -66,7 +66,7 @@ def test_an_unreserve_that_raises_is_counted_and_the_others_are_asked(log: Log) 
     host.settle()
     assert host.pod_of("r") == "py-0"
     assert log[-1] == ("unreserve", "A", "r", "py-0", True)
-    assert host.engine.tally.plugin_errors == {("Broken", "unreserve"): 1}
+    assert host.engine.counters.plugin_errors == {("Broken", "unreserve"): 1}
 
 
 def test_an_undeclared_reason_of_a_reserve_is_an_error_and_no_rejection() -> None:
@@ -74,5 +74,5 @@ def test_an_undeclared_reason_of_a_reserve_is_an_error_and_no_rejection() -> Non
     host.pod("py-0", runs=1)
     host.run("r")
     host.settle()
-    assert host.engine.tally.plugin_errors == {("Odd", "reserve"): 1}
+    assert host.engine.counters.plugin_errors == {("Odd", "reserve"): 1}
     assert host.texts("r") == []

@@ -58,7 +58,7 @@ def test_a_pod_that_goes_before_the_bind_is_sent_ends_the_reservation(host: Host
     host.delete("py-0", kind=PODS)
     host.settle()
     assert log == RESERVED + unreserved(bound=False)
-    assert not host.writes("r") or host.writes("r")[0].body["status"]["phase"] == "Pending"
+    assert [write.body["status"]["phase"] for write in host.writes("r")] == ["Pending"]
 
 
 def test_a_bind_that_waits_is_dropped_when_leadership_is_lost(host: Host, log: Log) -> None:

@@ -10,7 +10,7 @@ import pytest
 from scenes.working import in_work
 
 from kruntimes_core import LabelSelector, Reject, RuntimePod, Snapshot, Targets
-from kruntimes_core.engine.tally import WakeSource
+from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.testing import matching
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.harness import Host
@@ -203,7 +203,7 @@ def test_retry_at_wakes_a_run_at_that_time_and_not_before(by: str) -> None:
     assert (host.pod_of("r"), host.cycles) == (None, 1)
     host.advance(0.001)
     assert host.pod_of("r") == "py-0"
-    assert host.wakeups == {WakeSource.TIMER: 1}
+    assert host.wakeups == {WakeupSource.TIMER: 1}
 
 
 def test_retry_at_in_the_past_makes_no_loop() -> None:
@@ -233,3 +233,17 @@ def test_the_earliest_of_several_times_counts() -> None:
     assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-1", None)
     host.advance(10)
     assert host.pod_of("r2") == "py-0"
+
+
+def test_of_a_filter_that_named_the_snapshot_a_target_on_a_pod_that_is_not_known_wakes() -> None:
+    def tied(pod: RuntimePod, snapshot: Snapshot) -> Reject | None:
+        return None if snapshot.targets.any(APP_A) else Reject("Alone")
+
+    host = Host(profiles_of(fake_plugin(filter=tied, reasons=["Alone"])))
+    host.pod("py-0", runs=9)
+    host.run("r")
+    host.settle()
+    assert host.pod_of("r") is None
+    host.run("t", labels={"app": "a"}, pod="js-0")
+    host.settle()
+    assert host.pod_of("r") == "py-0"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from scenes.waiting import full
 
-from kruntimes_core.engine.tally import WakeSource
+from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import PODS, Host, hold_request
 
@@ -28,7 +28,7 @@ def test_a_new_or_changed_pod_wakes_by_runtime_pod(host: Host, change: Callable[
     change(host)
     host.settle()
     assert host.pod_of("r") is not None
-    assert host.wakeups == {WakeSource.RUNTIME_POD: 1}
+    assert host.wakeups == {WakeupSource.RUNTIME_POD: 1}
 
 
 def test_a_pod_that_gets_ready_wakes(host: Host) -> None:
@@ -38,7 +38,7 @@ def test_a_pod_that_gets_ready_wakes(host: Host) -> None:
     host.ready("py-0", True)
     host.settle()
     assert host.pod_of("r") == "py-0"
-    assert host.wakeups == {WakeSource.RUNTIME_POD: 1}
+    assert host.wakeups == {WakeupSource.RUNTIME_POD: 1}
 
 
 @pytest.mark.parametrize("how", ["succeeded", "failed", "deleted", "pending again"])
@@ -53,7 +53,7 @@ def test_released_capacity_wakes_by_capacity_released(host: Host, how: str) -> N
         host.end("x", phase=how.capitalize())
     host.settle()
     assert host.pod_of("r") == "py-0"
-    assert host.wakeups == {WakeSource.CAPACITY_RELEASED: 1}
+    assert host.wakeups == {WakeupSource.CAPACITY_RELEASED: 1}
 
 
 def test_an_active_run_that_moves_its_claim_frees_its_former_pod(host: Host) -> None:
@@ -70,9 +70,9 @@ def test_a_reservation_that_is_released_wakes_by_reservation_released(host: Host
     host.settle()
     host.run("r2")
     host.settle()
-    host.engine.tally.wakeups.clear()
+    host.engine.counters.wakeups.clear()
     host.change("r1", spec={"cancelRequested": True})
     host.release("r1")
     host.settle()
     assert host.pod_of("r2") == "py-0"
-    assert host.wakeups == {WakeSource.RESERVATION_RELEASED: 1}
+    assert host.wakeups == {WakeupSource.RESERVATION_RELEASED: 1}

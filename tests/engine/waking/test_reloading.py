@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kruntimes_core import Reject, RuntimePod, Snapshot
-from kruntimes_core.engine.tally import WakeSource
+from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NOW
@@ -27,7 +27,7 @@ def test_reload_wakes_all_and_counts_them(host: Host) -> None:
     host.engine.reload(profiles_of(fake_plugin(filter=lambda pod: None)), host.now)
     host.settle()
     assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", "py-0")
-    assert host.wakeups[WakeSource.RELOAD] == 2
+    assert host.wakeups[WakeupSource.RELOAD] == 2
 
 
 def raising(*_: Any) -> None:

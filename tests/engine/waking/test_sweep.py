@@ -9,6 +9,7 @@ from scenes.looking import BASE_TEXT
 from scenes.waiting import full
 
 from kruntimes_core.engine import events
+from kruntimes_core.engine.work import PlanWork
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.testing import make_run
 from kruntimes_core.testing.harness import RUNS, Host, arrive_late
@@ -24,22 +25,22 @@ def test_the_sweep_looks_at_each_class_every_30_s_and_finds_nothing(host: Host) 
     assert host.cycles == cycles
     host.advance(60)
     assert host.cycles - cycles == 2 * 5
-    assert host.engine.tally.rescues == 0
+    assert host.engine.counters.rescues == 0
 
 
 def test_a_wakeup_that_was_lost_is_rescued_by_the_sweep_and_counted(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full(host)
-    waiting = host.engine._core.waiting
+    waiting = host.engine._queue.unschedulable
     with monkeypatch.context() as lossy:
-        lossy.setattr(waiting, "pod_changed", lambda namespace, runtime: None)
+        lossy.setattr(waiting, "pod_changed", lambda namespace, runtime, cause: None)
         host.end("x")
         host.settle()
     assert host.pod_of("r") is None
     host.advance(31)
     assert host.pod_of("r") == "py-0"
-    assert host.engine.tally.rescues == 1
+    assert host.engine.counters.rescues == 1
 
 
 def test_a_sweep_that_rescues_one_run_goes_on_with_its_class(
@@ -49,11 +50,13 @@ def test_a_sweep_that_rescues_one_run_goes_on_with_its_class(
         host.run(f"r{number}")
     host.settle()
     with monkeypatch.context() as lossy:
-        lossy.setattr(host.engine._core.waiting, "pod_changed", lambda namespace, runtime: None)
+        lossy.setattr(host.engine._queue.unschedulable, "pod_changed", lambda namespace, runtime, cause: None)
         host.pod("py-0", runs=3)
         host.settle()
     host.advance(31)
     assert [host.pod_of(f"r{number}") for number in range(3)] == ["py-0"] * 3
+    assert host.engine.counters.rescues == 1
+    assert host.wakeups == {}  # the others of the class are tried because the first one was placed
 
 
 def test_the_sweep_gets_its_turn_while_the_queue_is_never_empty(
@@ -61,7 +64,7 @@ def test_the_sweep_gets_its_turn_while_the_queue_is_never_empty(
 ) -> None:
     full(host)
     with monkeypatch.context() as lossy:
-        lossy.setattr(host.engine._core.waiting, "pod_changed", lambda namespace, runtime: None)
+        lossy.setattr(host.engine._queue.unschedulable, "pod_changed", lambda namespace, runtime, cause: None)
         host.end("x")
         host.settle()
     host.advance(29.9)
@@ -70,7 +73,7 @@ def test_the_sweep_gets_its_turn_while_the_queue_is_never_empty(
         host.tell(events.RunObserved(arrived))
         host.pass_time(0.01)
         host.finish(host.take())
-    assert host.engine.tally.rescues == 1
+    assert host.engine.counters.rescues == 1
 
 
 def test_a_heartbeat_storm_moves_nothing_and_does_not_delay_a_run_that_fits(host: Host) -> None:
@@ -87,7 +90,7 @@ def test_a_heartbeat_storm_moves_nothing_and_does_not_delay_a_run_that_fits(host
     assert host.pod_of("ok") == "py-00"
     assert len(host.requests) == 61
     assert all(host.texts(f"r{number:02}") == [BASE_TEXT] for number in range(60))
-    assert host.engine.tally.rescues == 0
+    assert host.engine.counters.rescues == 0
 
 
 def test_many_runs_few_slots_and_a_slow_server(host: Host) -> None:
@@ -109,3 +112,22 @@ def test_many_runs_few_slots_and_a_slow_server(host: Host) -> None:
                 host.later(1, partial(host.end, name))
     assert ended == set(names)
     assert set(host.server.invariants.binds.values()) == {1}
+
+
+def test_of_sixteen_pieces_of_work_one_belongs_to_the_sweep(host: Host) -> None:
+    waiting = [f"w{number}" for number in range(3)]
+    for number, name in enumerate(waiting):
+        host.run(name, requests={f"gpu{number}": "1"})
+    host.settle()
+    host.pass_time(30)
+    swept = []
+    for number in range(64):
+        arrived = RunObservation(run=make_run(f"n{number}", runtime="js"), version="1")
+        host.tell(events.RunObserved(arrived))
+        work = host.take()
+        assert isinstance(work, PlanWork)
+        if work.run.name in waiting:
+            swept.append((number, work.run.name))
+        host.finish(work)
+    first = swept[0][0]
+    assert swept == [(first, "w0"), (first + 16, "w1"), (first + 32, "w2")]

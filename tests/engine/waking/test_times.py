@@ -7,7 +7,8 @@ from datetime import timedelta
 from scenes.waiting import full
 
 from kruntimes_core import Reject, RuntimePod, Snapshot
-from kruntimes_core.engine.tally import WakeSource
+from kruntimes_core.engine.clock import ticks
+from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NAMESPACE, NOW
 from kruntimes_core.testing.harness import PODS, Host, refuse
@@ -24,7 +25,7 @@ def test_a_retry_delay_and_a_backoff_wake_by_timer(host: Host) -> None:
     host.run("refused")
     host.advance(1)
     assert (host.pod_of("delayed"), host.pod_of("refused")) == ("py-0", "py-0")
-    assert host.wakeups == {WakeSource.TIMER: 2}
+    assert host.wakeups == {WakeupSource.TIMER: 2}
 
 
 def test_a_heartbeat_that_runs_out_wakes_those_that_wait_for_fewer_targets_not_for_room(host: Host) -> None:
@@ -33,7 +34,7 @@ def test_a_heartbeat_that_runs_out_wakes_those_that_wait_for_fewer_targets_not_f
     host.silence("py-0")
     host.advance(29)
     assert host.pod_of("r") is None
-    assert host.wakeups[WakeSource.TIMER] == 1
+    assert host.wakeups[WakeupSource.TIMER] == 1
 
 
 def test_retry_at_is_not_forgotten_while_the_only_run_of_its_class_is_in_work() -> None:
@@ -54,3 +55,42 @@ def test_retry_at_is_not_forgotten_while_the_only_run_of_its_class_is_in_work() 
     host.silence("py-0")
     host.advance(8)
     assert host.pod_of("r") == "py-0"
+
+
+def test_a_host_is_not_woken_for_a_run_that_is_gone(host: Host) -> None:
+    stopped = condition_object("Running", False, since=NOW)
+    policy = {"retryPolicy": {"maxAttempts": 9, "backoff": "10s"}}
+    host.run("r1", spec=policy, status={"attempt": 2, "conditions": [stopped]})
+    host.run("r2", spec=policy, status={"attempt": 3, "conditions": [stopped]})
+    host.settle()
+    assert host.engine.wake_at == ticks(10)
+    host.delete("r1")
+    host.observe()
+    assert host.engine.wake_at == ticks(20)
+    host.delete("r2")
+    host.observe()
+    assert host.engine.wake_at == ticks(30)  # the sweep
+
+
+def test_a_time_that_is_past_wakes_nobody() -> None:
+    """The filter names no time, so its answer holds; to try again and again would change nothing."""
+    opens = NOW + timedelta(seconds=8)
+    asleep = fake_plugin(filter=lambda pod: Reject("Naps", retry_at=opens), reasons=["Naps"])
+    host = Host(profiles_of(asleep))
+    host.pod("py-0")
+    host.run("r")
+    host.advance(29)
+    assert host.wakeups == {WakeupSource.TIMER: 1}
+    assert host.cycles == 2
+    host.advance(60)
+    assert host.cycles == 2 + 2  # the sweeps
+
+
+def test_a_time_in_the_past_from_the_first_wakes_nobody() -> None:
+    past = NOW - timedelta(seconds=8)
+    asleep = fake_plugin(filter=lambda pod, snapshot: Reject("Naps", retry_at=past), reasons=["Naps"])
+    host = Host(profiles_of(asleep))
+    host.pod("py-0")
+    host.run("r")
+    host.advance(29)
+    assert (host.wakeups, host.cycles) == ({}, 1)

@@ -9,6 +9,7 @@ from contract.compare import differences, transcript
 from contract.http import Endpoint, Line
 from contract.known import unexpected
 from contract.site import Site
+from contract.statuses import check_statuses
 from realcluster.client import NAMESPACES
 
 Script = Callable[[Site], None]
@@ -22,13 +23,17 @@ class Stage:
     servers: Mapping[str, Endpoint]
 
     def play(self, script: Script, name: str | None = None) -> None:
-        """Play it to each server, in a new namespace; fails where one says something else than the other."""
+        """Play it to each server, in a new namespace; fails where one says something else than the other.
+
+        A script without a name of its own is a function, whose answers' statuses are noted beside it.
+        """
         sites = {server: self._played(server, script) for server in self.servers}
-        if REAL not in sites:
-            return
-        found = differences(transcript(sites[REAL]), transcript(sites[EMBEDDED]))
-        problems = unexpected(name or script.__name__, found)
-        assert not problems, "\n".join(["the embedded server differs from the real one:", *problems])
+        if REAL in sites:
+            found = differences(transcript(sites[REAL]), transcript(sites[EMBEDDED]))
+            problems = unexpected(name or script.__name__, found)
+            assert not problems, "\n".join(["the embedded server differs from the real one:", *problems])
+        if name is None:
+            check_statuses(script.__name__, sites[EMBEDDED])
 
     def _played(self, server: str, script: Script) -> Site:
         line = Line(self.servers[server])

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 
-from kruntimes_core.engine.binding.requests import Write, WriteKind
+from kruntimes_core.engine.api_calls import Write, WriteKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from counting.counts import Counts
 from counting.surroundings import Surroundings
 from kruntimes_core.engine import events
-from kruntimes_core.engine.binding.requests import Applied, Read, Write
+from kruntimes_core.engine.api_calls import Applied, Read, Write
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.run import Phase, RunObservation
 from kruntimes_core.testing.builders import NAMESPACE

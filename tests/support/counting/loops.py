@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.engine.instant import Now
+from kruntimes_core.engine.clock import Now
 
 
 class CountedClock:

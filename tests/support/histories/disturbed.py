@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from histories.history import History
 from histories.steps import Step, pod_names, run_names
 from kruntimes_core.cluster.planning.blame import failed
-from kruntimes_core.engine.binding.requests import InDoubt, Write, WriteAnswer
-from kruntimes_core.engine.cycle.work import (
-    OfferWork,
+from kruntimes_core.engine.api_calls import OutcomeUnknown, Write, WriteAnswer
+from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.work import (
+    BatchRetryWork,
     PlanWork,
     ReserveWork,
-    Result,
     Runners,
     UnreserveWork,
     Work,
+    WorkResult,
 )
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.outcomes import InterruptedCallError
 from kruntimes_core.framework.profile import ActivePlugin
@@ -88,7 +88,7 @@ class Disturbed(History):
         self.host.disturb(name, FAULTS[fault])
 
     def lose_read(self) -> None:
-        self.host.read_faults.append(lambda host, read: InDoubt())
+        self.host.read_faults.append(lambda host, read: OutcomeUnknown())
 
     def hold(self, kind: str) -> None:
         self.host.watches.hold(kind)
@@ -134,16 +134,16 @@ class Disturbed(History):
 
     def interrupt(self, place: int, plans: int) -> None:
         """The time limit strikes in a plan after so many others of its round."""
-        planning = [work for work in self.under_way if isinstance(work, PlanWork | OfferWork)]
+        planning = [work for work in self.under_way if isinstance(work, PlanWork | BatchRetryWork)]
         if planning:
             work = planning[place % len(planning)]
             self.under_way.remove(work)
             struck = PluginFailure(
                 calls.plugin_error(work.profile.plugins[0], "filter", InterruptedCallError())
             )
-            result: Result = struck
-            if isinstance(work, OfferWork):
-                number = len(work.offers) + (work.then is not None)
+            result: WorkResult = struck
+            if isinstance(work, BatchRetryWork):
+                number = len(work.retries) + (work.next_plan is not None)
                 result = [*work.execute(Runners())[:plans], struck][:number]
             self.host.engine.finish(work, result, self.host.now)
 

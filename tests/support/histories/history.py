@@ -96,4 +96,4 @@ def placements(host: Host) -> dict[str, tuple[str, str | None]]:
 
 def pictures(host: Host) -> Iterator[Snapshot]:
     for runtime in ("py", "js"):
-        yield host.engine.state.snapshot(NAMESPACE, runtime, host.now.wall)
+        yield host.engine.cache.snapshot(NAMESPACE, runtime, host.now.wall)

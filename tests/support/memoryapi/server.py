@@ -13,7 +13,7 @@ from kruntimes_core.cluster.transport.protocol import (
     Response,
     StreamRefusedError,
 )
-from kruntimes_core.engine.binding.requests import Applied, PendingText, Write, WriteKind
+from kruntimes_core.engine.api_calls import Applied, PendingText, Write, WriteKind
 from kruntimes_core.testing.harness import ApiServer
 from memoryapi.calls import KINDS, Fault, Target, inside, status, target
 from memoryapi.streams import Stream

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from kruntimes_core import Reject, RuntimePod
 from kruntimes_core.cluster.planning.blame import failed
-from kruntimes_core.engine.cycle.work import OfferWork, Result, Runners, Work
-from kruntimes_core.engine.record.decision import Outcome
+from kruntimes_core.engine.decisions import Outcome
+from kruntimes_core.engine.work import BatchRetryWork, Runners, Work, WorkResult
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing.builders import NAMESPACE
@@ -66,11 +66,12 @@ class Scene:
     The classes stand in that order, so those that want least are offered the Pod last.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, names: Sequence[str] = ALL) -> None:
+        """names: of the Runs that wait; the digit after the `c` says how many GPUs a Run wants."""
         self.moody = Moody()
         self.host = Host(self.profiles())
         self.host.pod("py-0", runs=50, capacity={"gpu": "0"})
-        for name in ALL:
+        for name in names:
             self.host.run(name, requests={"gpu": name[1]})
         self.host.settle()
         self._runners = Runners()
@@ -91,11 +92,11 @@ class Scene:
         """Change the Pod."""
         self.host.server.change(PODS, NAMESPACE, "py-0", {"metadata": {"annotations": annotations}})
 
-    def offered(self) -> OfferWork:
+    def offered(self) -> BatchRetryWork:
         """What is seen is offered to all classes that wait."""
         self.host.observe()
         work = self.host.take()
-        assert isinstance(work, OfferWork)
+        assert isinstance(work, BatchRetryWork)
         return work
 
     # What came of it
@@ -125,7 +126,7 @@ class Scene:
     @property
     def errors(self) -> dict[tuple[str, str], int]:
         """Failures of plugins, by plugin and hook."""
-        return dict(self.host.engine.tally.plugin_errors)
+        return dict(self.host.engine.counters.plugin_errors)
 
     # A worker that may not come back
 
@@ -133,7 +134,7 @@ class Scene:
         """Execute work; when a plugin hangs, the call is abandoned. Whether it came back."""
         hung: list[str] = []
         self.moody.failure = lambda: hung.append(self.moody.hook)
-        result: Result = work.execute(self._runners)
+        result: WorkResult = work.execute(self._runners)
         if hung:
             self._runners = Runners()
             plugin = next(one for one in work.profile.plugins if one.name == "Moody")  # type: ignore[union-attr]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kruntimes_core.engine.record.decision import Decision
+from kruntimes_core.engine.decisions import Decision
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import Host
 

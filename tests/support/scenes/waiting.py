@@ -11,5 +11,5 @@ def full(host: Host, name: str = "py-0") -> None:
     host.run("x", pod=name)
     host.run("r")
     host.settle()
-    host.engine.tally.wakeups.clear()
+    host.engine.counters.wakeups.clear()
     assert host.pod_of("r") is None

@@ -11,7 +11,7 @@ from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from kruntimes_core.engine.instant import SECOND, Now
+from kruntimes_core.engine.clock import SECOND, Now
 
 _T = TypeVar("_T")
 _START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

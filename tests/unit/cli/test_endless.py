@@ -44,7 +44,7 @@ def test_a_file_without_end_is_refused(
     said = capsys.readouterr().err
     assert said.startswith("error: ")
     assert said.count("\n") == 1
-    assert ZERO in said or "folder/a.yaml:1: " in said
+    assert ("folder/a.yaml:1: " if "folder" in arguments else ZERO) in said
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_standard_input_without_end_is_refused(arguments: list[str], source: str
             timeout=50,
         )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: {source}:1: this is no YAML text: there is a null byte in it")
+    assert done.stderr.startswith(f"error: {source}:1: this is not YAML text: there is a null byte in it")
 
 
 def test_a_configuration_that_goes_on_is_left_at_its_bound() -> None:

@@ -10,7 +10,7 @@ import pytest
 from kruntimes_core import __version__
 from kruntimes_core.cli import main as entry
 from kruntimes_core.cli.main import main
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "first-plan.yaml"
 

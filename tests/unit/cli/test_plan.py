@@ -266,10 +266,10 @@ def test_a_wrong_configuration_is_one_line(plan: Plan, tmp_path: Path, text: str
     ("content", "problem"),
     [
         (b"a: ]", "bad.yaml:1: "),
-        (b"a: 1\na: 2", "bad.yaml:2: the key 'a' stands twice"),
+        (b"a: 1\na: 2", "bad.yaml:2: the key 'a' occurs twice"),
         (b"a: 1\n\tb: 1", "bad.yaml:2: "),
-        (b'{"a": 1 "b": 2}', "bad.yaml:1: this is no valid JSON: "),
-        (b"\na: \xff", "bad.yaml:2: this is no UTF-8 text"),
+        (b'{"a": 1 "b": 2}', "bad.yaml:1: this is not valid JSON: "),
+        (b"\na: \xff", "bad.yaml:2: this is not UTF-8 text"),
         (b"kind: Run", "bad.yaml:1: an object without apiVersion"),
         (b"", "the input is empty"),
     ],

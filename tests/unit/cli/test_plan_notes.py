@@ -3,7 +3,7 @@ from collections import Counter
 from kruntimes_core.cli.plan import notes
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.lab.manifests.reader import Unreadable
-from kruntimes_core.model.decode.decoder import Decoder
+from kruntimes_core.model.decode import Decoder
 from kruntimes_core.testing import run_object
 
 UNREADABLE = {"gpu": "1e999999999"}

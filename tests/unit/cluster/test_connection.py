@@ -18,13 +18,13 @@ import pytest
 
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.connection.incluster import connect_in_cluster, in_cluster
+from kruntimes_core.cluster.connection.incluster import SERVICE_ACCOUNT, connect_in_cluster, in_cluster
 from kruntimes_core.cluster.connection.kubeconfig import connect_by_kubeconfig
 from kruntimes_core.cluster.connection.opening import connect, try_connection
 from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Response
-from kruntimes_core.engine.instant import SECOND, Now
-from kruntimes_core.model.decode.input_files import SETTINGS_BYTES
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.engine.clock import SECOND, Now
+from kruntimes_core.model.input_files import SETTINGS_BYTES
+from kruntimes_core.model.messages import InputError
 
 IN_POD = {"KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBERNETES_SERVICE_PORT": "443"}
 
@@ -148,6 +148,10 @@ def by_kubeconfig(
     path: str | None, context: str | None = None, environment: Mapping[str, str] | None = None
 ) -> Connection:
     return asyncio.run(connect_by_kubeconfig(path, context, environment or {}, SystemClock()))
+
+
+def test_a_server_may_have_any_port_but_none(tmp_path: Path) -> None:
+    assert by_kubeconfig(kubeconfig(tmp_path, cluster={"server": "http://a:1"})).server == "http://a:1"
 
 
 def test_the_current_context_is_used_unless_another_is_named(tmp_path: Path) -> None:
@@ -309,6 +313,7 @@ def test_a_token_that_expires_soon_is_fetched_anew_and_no_request_waits_for_it(
         ),
         (lambda folder: kubeconfig(folder, cluster={"server": "ftp://api"}), None, "write https://HOST:PORT"),
         (lambda folder: kubeconfig(folder, cluster={"server": "http://a:99999"}), None, "write https://HOST"),
+        (lambda folder: kubeconfig(folder, cluster={"server": "http://a:0"}), None, "write https://HOST"),
         (
             lambda folder: kubeconfig(folder, cluster={"certificate-authority-data": "%"}),
             None,
@@ -341,7 +346,7 @@ def test_a_token_that_expires_soon_is_fetched_anew_and_no_request_waits_for_it(
         (lambda folder: _written(folder, "- just\n- a list\n"), None, "no mapping of clusters"),
         (lambda folder: _written(folder, ""), None, "is empty: name another"),
         (lambda folder: _written(folder, "a: [b\n"), None, r"config:1: .* expected ',' or ']'"),
-        (lambda folder: _written(folder, b"\xff\xfe\x00"), None, "config:1: this is no UTF-8 text"),
+        (lambda folder: _written(folder, b"\xff\xfe\x00"), None, "config:1: this is not UTF-8 text"),
     ],
 )
 def test_a_kubeconfig_that_cannot_be_used_is_one_line(
@@ -446,6 +451,16 @@ def test_a_named_kubeconfig_counts_before_the_pod(tmp_path: Path) -> None:
     assert made.server == "https://api.example:6443"
 
 
+@pytest.mark.skipif(SERVICE_ACCOUNT.exists(), reason="this is a Pod")
+def test_a_pod_without_a_named_kubeconfig_uses_its_own_account(tmp_path: Path) -> None:
+    """Even where there is a kubeconfig; here it is told that its token is not mounted."""
+    environment = {**IN_POD, "KUBECONFIG": kubeconfig(tmp_path)}
+    with pytest.raises(InputError, match="in-cluster: no token in"):
+        asyncio.run(connect(None, None, environment, SystemClock()))
+    by_context = asyncio.run(connect(None, "two", environment, SystemClock()))
+    assert (by_context.server, by_context.namespace) == ("https://api.example:6443", "team-b")
+
+
 # Trying it
 
 VERSION = b'{"major": "1", "minor": "37"}'
@@ -456,8 +471,10 @@ class Answers:
 
     def __init__(self, *answers: Response | Exception) -> None:
         self.answers = list(answers)
+        self.asked = 0
 
     async def request(self, call: Call) -> Response:
+        self.asked += 1
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
             raise answer
@@ -465,12 +482,15 @@ class Answers:
 
 
 def tried(*answers: Response | Exception) -> None:
+    tried_with(Answers(*answers))
+
+
+def tried_with(transport: Answers) -> None:
     from virtual.time import VirtualClock, run_virtual
 
     async def main() -> None:
         connection: Any = Connection(server="https://api", credentials=Any, origin="context one")  # type: ignore[arg-type]
-        transport: Any = Answers(*answers)
-        await try_connection(transport, connection, VirtualClock())
+        await try_connection(transport, connection, VirtualClock())  # type: ignore[arg-type]
 
     run_virtual(main())
 
@@ -478,6 +498,16 @@ def tried(*answers: Response | Exception) -> None:
 def test_a_server_that_is_starting_is_waited_for() -> None:
     tried(NotSentError("refused"), NotSentError("refused"), Response(200, VERSION))
     tried(Response(503, b"starting"))
+
+
+@pytest.mark.parametrize(("lasting", "asked"), [(False, 11), (True, 1)])
+def test_it_is_asked_each_half_second_for_five_seconds_unless_waiting_cannot_help(
+    lasting: bool, asked: int
+) -> None:
+    transport = Answers(NotSentError("refused", lasting=lasting))
+    with pytest.raises(InputError, match="cannot reach"):
+        tried_with(transport)
+    assert transport.asked == asked
 
 
 def test_a_server_that_does_not_tell_its_version_is_followed_all_the_same() -> None:
@@ -497,6 +527,7 @@ def test_a_server_that_does_not_tell_its_version_is_followed_all_the_same() -> N
         (Response(400, b"Client sent HTTP to HTTPS"), r".400: Client sent HTTP to HTTPS.: name the right"),
         (Response(302), r"does not answer as one does .302.: name the right server"),
         (Response(200, b"<html>"), r"does not answer as one does .200: <html>."),
+        (Response(201, VERSION), r"does not answer as one does .201: "),
         (Response(200, b"[]"), r"does not answer as one does .200: \[\]."),
     ],
 )

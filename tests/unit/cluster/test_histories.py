@@ -81,7 +81,7 @@ def test_many_runs_on_few_slots_of_a_slow_server(profiles: Profiles, seed: int) 
                 break
         pods.cancel()
         assert ended(site) == 40
-        assert all(number == 1 for number in site.server.invariants.binds.values())
+        assert [*site.server.invariants.binds.values()] == [1] * 40
 
     play(profiles, scene, in_flight=8)
 
@@ -192,7 +192,7 @@ def test_heartbeats_that_change_nothing_cost_no_cycle(profiles: Profiles) -> Non
         await site.passes(2)
         before = _count(site)
         await site.passes(60)
-        assert _count(site) - before <= 4  # one class, a look each 30 s
+        assert _count(site) - before == 2  # one class, a look each 30 s
         assert site.api.count("patch", "runs") == 200
         site.run("fits")
         await site.passes(1)

@@ -16,7 +16,7 @@ from memoryapi.site import Site, play
 from virtual.time import VirtualClock
 
 from kruntimes_core.cluster.observing.log import Format, Level, Log
-from kruntimes_core.engine.instant import Now
+from kruntimes_core.engine.clock import Now
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of

@@ -125,7 +125,7 @@ def test_a_scrape_answers_200_with_what_can_be_read(profiles: Profiles) -> None:
 FORK = """
 import os
 from kruntimes_core.cluster.observing.metrics import Metrics
-from kruntimes_core.engine.tally import Tally
+from kruntimes_core.engine.counters import Tally
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import Profile
 

@@ -28,9 +28,9 @@ from kruntimes_core.cluster.observing.checks import Check, report
 from kruntimes_core.cluster.observing.endpoints import Endpoints
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.observing.metrics import Metrics
-from kruntimes_core.engine.tally import Result, Tally
+from kruntimes_core.engine.counters import Counters, SyncResult
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
 CONTRACT = [
@@ -58,7 +58,7 @@ def series(metrics: Metrics) -> int:
 
 @pytest.mark.parametrize("name", CONTRACT)
 def test_every_name_of_the_contract_is_there_from_the_beginning(profiles: Profiles, name: str) -> None:
-    assert name in Metrics(Tally(), profiles).exposition().decode()
+    assert name in Metrics(Counters(), profiles).exposition().decode()
 
 
 def elector_of(site: Site) -> Elector:
@@ -102,9 +102,9 @@ def test_the_reference_names_all_metrics_of_a_host(profiles: Profiles) -> None:
 
 
 def test_two_hosts_in_one_process_share_no_number(profiles: Profiles) -> None:
-    one, other = Tally(), Tally()
+    one, other = Counters(), Counters()
     shown = [Metrics(tally, profiles) for tally in (one, other)]
-    one.syncs[Result.SCHEDULED] += 3
+    one.syncs[SyncResult.SCHEDULED] += 3
     shown[0].queued(1_000_000)
     wanted = 'sync_total{result="scheduled"}'
     assert [f"{wanted} 3.0" in metrics.exposition().decode() for metrics in shown] == [True, False]
@@ -116,7 +116,7 @@ def test_a_metric_that_cannot_be_read_leaves_the_others(profiles: Profiles) -> N
         def collect(self) -> Iterator[Metric]:
             raise RuntimeError("no")
 
-    metrics = Metrics(Tally(), profiles)
+    metrics = Metrics(Counters(), profiles)
     metrics.add(Raising())
     text = metrics.exposition().decode()
     assert "kruntimes_scheduler_no_pods_total 0.0" in text
@@ -124,7 +124,7 @@ def test_a_metric_that_cannot_be_read_leaves_the_others(profiles: Profiles) -> N
 
 
 def test_a_scrape_while_others_count_loses_nothing(profiles: Profiles) -> None:
-    metrics = Metrics(Tally(), profiles)
+    metrics = Metrics(Counters(), profiles)
 
     def count() -> None:
         for _ in range(500):

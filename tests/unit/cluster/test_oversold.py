@@ -11,7 +11,7 @@ from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.host.oversold import Oversold
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.engine import events
-from kruntimes_core.engine.state.pods import PodTable
+from kruntimes_core.engine.cache import PodCache
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Run
@@ -125,14 +125,14 @@ def test_what_is_only_reserved_is_not_held_until_it_is_seen(crowd: Followed) -> 
 def _looks(crowd: Followed, event: events.Event, monkeypatch: pytest.MonkeyPatch) -> int:
     """At how many Pods `Oversold` looks for an event."""
     looks: list[str] = []
-    get = PodTable.get
+    get = PodCache.get
 
-    def counted(table: PodTable, namespace: str, name: str) -> RuntimePod | None:
+    def counted(table: PodCache, namespace: str, name: str) -> RuntimePod | None:
         looks.append(name)
         return get(table, namespace, name)
 
     with monkeypatch.context() as patch:
-        patch.setattr(PodTable, "get", counted)
+        patch.setattr(PodCache, "get", counted)
         crowd.oversold.after(event)
     return len(looks)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kruntimes_core.cluster.connection.proxies import bypasses, choose_proxy
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 SERVER = "https://10.96.0.1:443"
 PROXY = {"HTTPS_PROXY": "http://proxy.example:3128"}
@@ -72,7 +72,7 @@ def test_another_kind_of_proxy_is_refused_without_its_password() -> None:
 
 
 @pytest.mark.parametrize(
-    "proxy", ["http://", "::bad", "http://[half", "http://proxy:99999", "http://me:secret@"]
+    "proxy", ["http://", "::bad", "http://[half", "http://proxy:99999", "http://proxy:0", "http://me:secret@"]
 )
 def test_what_is_no_address_is_one_line_without_its_password(proxy: str) -> None:
     with pytest.raises(InputError, match="no address: write http://HOST:PORT") as refused:

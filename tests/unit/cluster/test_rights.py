@@ -17,7 +17,7 @@ from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.rights.needed import NEEDED, Right, right_of
 from kruntimes_core.cluster.rights.transport import HeardTransport
 from kruntimes_core.cluster.transport.protocol import Call, Response, StreamRefusedError
-from kruntimes_core.engine.instant import SECOND, Now
+from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
 

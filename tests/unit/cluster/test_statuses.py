@@ -47,6 +47,12 @@ def test_a_status_object_says_why() -> None:
     assert found == Status(409, "Conflict", "line break", 3.0, is_api=True)
 
 
+@pytest.mark.parametrize(("seconds", "found"), [(1, 1.0), (0, None), (-1, None), (True, None)])
+def test_a_body_asks_for_a_pause_in_whole_seconds(seconds: object, found: float | None) -> None:
+    body = {"kind": "Status", "details": {"retryAfterSeconds": seconds}}
+    assert status_of(Response(429, json.dumps(body).encode()), NOW).retry_after == found
+
+
 def test_the_header_counts_before_the_body() -> None:
     body = {"kind": "Status", "details": {"retryAfterSeconds": 3}}
     found = status_of(Response(429, json.dumps(body).encode(), {"retry-after": "7"}), NOW)

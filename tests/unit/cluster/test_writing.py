@@ -13,7 +13,7 @@ from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.cluster.writing.answers import read_answer, write_answer
-from kruntimes_core.engine.binding.requests import Applied, Found, InDoubt, NotFound, Refused
+from kruntimes_core.engine.api_calls import Applied, Found, NotFound, OutcomeUnknown, Refused
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.testing.objects import run_object
@@ -94,7 +94,7 @@ def test_a_bind_whose_answer_is_lost_oversells_nothing(profiles: Profiles, lost:
         assert site.pod_of("r2") is None
         binds = [call for _, what, call in site.api.calls if what.verb == "patch" and what.name == "r1"]
         assert len(binds) == 1
-        assert site.api.count("get", "runs") >= 1
+        assert site.api.count("get", "runs") == 1
 
     play(profiles, scene)
 
@@ -174,13 +174,13 @@ def test_a_refused_bind_hands_its_room_on(profiles: Profiles) -> None:
 
 def test_no_more_requests_are_in_flight_than_allowed(profiles: Profiles) -> None:
     async def scene(site: Site) -> None:
-        waiting = 0
+        waiting = most = 0
 
         async def slow(call: Call) -> Response | None:
-            nonlocal waiting
+            nonlocal waiting, most
             if target(call).verb == "patch":
                 waiting += 1
-                assert waiting <= 3
+                most = max(most, waiting)
                 await asyncio.sleep(0.2)
                 waiting -= 1
             return None
@@ -192,6 +192,7 @@ def test_no_more_requests_are_in_flight_than_allowed(profiles: Profiles) -> None
         site.start()
         await site.passes(3)
         assert sum(site.pod_of(f"r{number}") is not None for number in range(20)) == 20
+        assert most == 3
 
     play(profiles, scene, in_flight=3)
 
@@ -206,7 +207,7 @@ def test_every_write_is_small_and_limited_here_and_there(profiles: Profiles) -> 
         assert call.path == "/apis/kruntimes.io/v1alpha1/namespaces/team-a/runs/r1/status"
         assert what.name == "r1"
         assert dict(call.query) == {"fieldManager": "kruntimes-scheduler", "timeout": "4s"}
-        assert call.timeout_seconds <= 4
+        assert call.timeout_seconds == 4
         assert call.headers["content-type"] == "application/merge-patch+json"
         assert len(call.body or b"") < 1_000
         assert json.loads(call.body or b"")["metadata"]["resourceVersion"]
@@ -247,21 +248,21 @@ def _body(code: int, reason: str) -> bytes:
     ("response", "answer"),
     [
         (Response(200, b'{"metadata": {"resourceVersion": "7"}}'), Applied("7")),
-        (Response(200, b'{"metadata": {}}'), InDoubt()),
-        (Response(200, b"not json"), InDoubt()),
-        (Response(200, b"[]"), InDoubt()),
+        (Response(200, b'{"metadata": {}}'), OutcomeUnknown()),
+        (Response(200, b"not json"), OutcomeUnknown()),
+        (Response(200, b"[]"), OutcomeUnknown()),
         (Response(409, _body(409, "Conflict")), Refused(409)),
         (Response(404, _body(404, "NotFound")), Refused(404)),
-        (Response(404, b"404 page not found"), InDoubt()),
+        (Response(404, b"404 page not found"), OutcomeUnknown()),
         (Response(422, b""), Refused(422)),
         (Response(403, b""), Refused(403)),
         (Response(429, b"", {"retry-after": "9"}), Refused(429, 9.0)),
-        (Response(408, b""), InDoubt()),
-        (Response(500, b""), InDoubt()),
-        (Response(503, b"", {"retry-after": "3"}), InDoubt(3.0)),
-        (Response(504, _body(504, "Timeout")), InDoubt()),
-        (Response(302, b""), InDoubt()),
-        (Response(101, b""), InDoubt()),
+        (Response(408, b""), OutcomeUnknown()),
+        (Response(500, b""), OutcomeUnknown()),
+        (Response(503, b"", {"retry-after": "3"}), OutcomeUnknown(3.0)),
+        (Response(504, _body(504, "Timeout")), OutcomeUnknown()),
+        (Response(302, b""), OutcomeUnknown()),
+        (Response(101, b""), OutcomeUnknown()),
     ],
 )
 def test_what_an_answer_proves_about_a_write(response: Response, answer: object) -> None:
@@ -272,13 +273,13 @@ def test_what_an_answer_proves_about_a_write(response: Response, answer: object)
     ("response", "kind"),
     [
         (Response(200, json.dumps(run_object("r1")).encode()), Found),
-        (Response(200, b'{"metadata": {"uid": "u"}}'), InDoubt),
-        (Response(200, b"[]"), InDoubt),
-        (Response(200, b"<html>"), InDoubt),
+        (Response(200, b'{"metadata": {"uid": "u"}}'), OutcomeUnknown),
+        (Response(200, b"[]"), OutcomeUnknown),
+        (Response(200, b"<html>"), OutcomeUnknown),
         (Response(404, _body(404, "NotFound")), NotFound),
-        (Response(404, b"nginx"), InDoubt),
-        (Response(410, b""), InDoubt),
-        (Response(503, b""), InDoubt),
+        (Response(404, b"nginx"), OutcomeUnknown),
+        (Response(410, b""), OutcomeUnknown),
+        (Response(503, b""), OutcomeUnknown),
     ],
 )
 def test_what_an_answer_proves_about_a_run(response: Response, kind: type) -> None:

@@ -32,7 +32,7 @@ def test_a_path_is_followed_as_far_as_the_object_goes(path: str, found: list[str
 
 
 def test_a_long_key_is_found_by_what_a_message_shows_of_it() -> None:
-    from kruntimes_core.model.quoting import quoted
+    from kruntimes_core.model.messages import quoted
 
     key = "x" * 500
     assert list(steps({"requests": {key: 1}}, f"requests[{quoted(key)}]")) == ["requests", key]

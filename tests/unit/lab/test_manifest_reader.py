@@ -10,8 +10,8 @@ import yaml
 
 from kruntimes_core.lab.manifests.reader import Reader, Reading
 from kruntimes_core.lab.manifests.sources import Source, read_sources
-from kruntimes_core.model.decode.decoder import Decoder
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.decode import Decoder
+from kruntimes_core.model.messages import InputError
 from kruntimes_core.testing import pod_object, run_object, workspace_object
 from kruntimes_core.testing.builders import NOW
 
@@ -262,4 +262,4 @@ def test_a_field_that_cannot_be_read_is_told_with_its_line_and_stops_nobody() ->
 def test_a_field_that_can_be_read_and_is_not_allowed_is_no_matter_of_input() -> None:
     reading = read(listed(run_object("r", requests={"gpu": "-1"}), run_object("s", requests={"gpu": "500m"})))
     assert reading.unreadable == ()
-    assert all(seen.invalid for seen in reading.world.runs)
+    assert [bool(seen.invalid) for seen in reading.world.runs] == [True, True]

@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 
 from kruntimes_core.lab.manifests.sources import read_sources
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 
 def names(*filenames: str, stdin: bytes = b"") -> list[str]:

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.model.affinity import Affinity
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.run import InvalidInput
+from kruntimes_core.model.selectors import Affinity
 from kruntimes_core.testing import affinity_object, make_affinity, matching, run_object, term_object
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -69,19 +69,19 @@ UNREADABLE = [
     (
         required(GOOD | {"topologyKey": "kubernetes.io/hostname"}),
         f"spec.affinity.runAffinity.{REQUIRED}[0].topologyKey",
-        "'kubernetes.io/hostname' is no topology of Runs: write kruntimes.io/runtime-pod",
+        "'kubernetes.io/hostname' is not a topology of Runs: write kruntimes.io/runtime-pod",
     ),
     (
         required(GOOD | {"labelSelector": None}),
         f"spec.affinity.runAffinity.{REQUIRED}[0].labelSelector",
-        "null is no selector",
+        "null is not a selector",
     ),
     (
         required(term_object(expressions=[{"key": "app", "operator": "in", "values": ["a"]}])),
         f"spec.affinity.runAffinity.{REQUIRED}[0].labelSelector.matchExpressions[0].operator",
         "unknown operator 'in'",
     ),
-    (avoided("5"), f"spec.affinity.runAntiAffinity.{PREFERRED}[0].weight", "'5' is no weight"),
+    (avoided("5"), f"spec.affinity.runAntiAffinity.{PREFERRED}[0].weight", "'5' is not a weight"),
     (avoided(None), f"spec.affinity.runAntiAffinity.{PREFERRED}[0].weight", "null"),
     (avoided(True), f"spec.affinity.runAntiAffinity.{PREFERRED}[0].weight", "true"),
     (avoided(1.0), f"spec.affinity.runAntiAffinity.{PREFERRED}[0].weight", "1.0"),
@@ -94,9 +94,9 @@ UNREADABLE = [
 NOT_ALLOWED = [
     (required(*[GOOD] * 33), f"spec.affinity.runAffinity.{REQUIRED}", "33 terms are too many"),
     (required(term_object()), f"spec.affinity.runAffinity.{REQUIRED}[0].labelSelector", "it is empty"),
-    (avoided(0), f"spec.affinity.runAntiAffinity.{PREFERRED}[0].weight", "0 is no weight"),
-    (avoided(101), f"spec.affinity.runAntiAffinity.{PREFERRED}[0].weight", "101 is no weight"),
-    (avoided(-1), f"spec.affinity.runAntiAffinity.{PREFERRED}[0].weight", "-1 is no weight"),
+    (avoided(0), f"spec.affinity.runAntiAffinity.{PREFERRED}[0].weight", "0 is not a weight"),
+    (avoided(101), f"spec.affinity.runAntiAffinity.{PREFERRED}[0].weight", "101 is not a weight"),
+    (avoided(-1), f"spec.affinity.runAntiAffinity.{PREFERRED}[0].weight", "-1 is not a weight"),
 ]
 
 

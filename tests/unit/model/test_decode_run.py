@@ -176,21 +176,21 @@ def test_a_deletion_timestamp_marks_a_run_that_is_going(value: object, deleting:
 
 
 INVALID_OBJECTS = [
-    ({"spec": {"runtime": None}}, "spec.runtime", "null is no Runtime"),
-    ({"spec": {"runtime": ""}}, "spec.runtime", "'' is no Runtime"),
-    ({"spec": {"runtime": 5}}, "spec.runtime", "5 is no Runtime"),
-    ({"metadata": {"name": None}}, "metadata.name", "null is no name"),
-    ({"metadata": {"name": 7}}, "metadata.name", "7 is no name"),
-    ({"metadata": {"name": ""}}, "metadata.name", "'' is no name"),
-    ({"metadata": {"namespace": ["a"]}}, "metadata.namespace", "a list is no namespace"),
-    ({"metadata": {"uid": 9}}, "metadata.uid", "9 is no UID"),
-    ({"metadata": {"labels": {"app": 1}}}, "metadata.labels", "they must be strings"),
-    ({"metadata": {"labels": {"app": None}}}, "metadata.labels", "they must be strings"),
-    ({"metadata": {"labels": {"app": ["a"]}}}, "metadata.labels", "they must be strings"),
-    ({"metadata": {"labels": ["app"]}}, "metadata.labels", "they must be strings"),
-    ({"metadata": {"labels": "app=a"}}, "metadata.labels", "they must be strings"),
-    ({"metadata": {"annotations": {"a": True}}}, "metadata.annotations", "they must be strings"),
-    ({"metadata": {"annotations": []}}, "metadata.annotations", "they must be strings"),
+    ({"spec": {"runtime": None}}, "spec.runtime", "null is not a Runtime"),
+    ({"spec": {"runtime": ""}}, "spec.runtime", "'' is not a Runtime"),
+    ({"spec": {"runtime": 5}}, "spec.runtime", "5 is not a Runtime"),
+    ({"metadata": {"name": None}}, "metadata.name", "null is not a name"),
+    ({"metadata": {"name": 7}}, "metadata.name", "7 is not a name"),
+    ({"metadata": {"name": ""}}, "metadata.name", "'' is not a name"),
+    ({"metadata": {"namespace": ["a"]}}, "metadata.namespace", "a list is not a namespace"),
+    ({"metadata": {"uid": 9}}, "metadata.uid", "9 is not a UID"),
+    ({"metadata": {"labels": {"app": 1}}}, "metadata.labels", "keys and values must be strings"),
+    ({"metadata": {"labels": {"app": None}}}, "metadata.labels", "keys and values must be strings"),
+    ({"metadata": {"labels": {"app": ["a"]}}}, "metadata.labels", "keys and values must be strings"),
+    ({"metadata": {"labels": ["app"]}}, "metadata.labels", "keys and values must be strings"),
+    ({"metadata": {"labels": "app=a"}}, "metadata.labels", "keys and values must be strings"),
+    ({"metadata": {"annotations": {"a": True}}}, "metadata.annotations", "keys and values must be strings"),
+    ({"metadata": {"annotations": []}}, "metadata.annotations", "keys and values must be strings"),
 ]
 
 

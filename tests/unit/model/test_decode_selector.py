@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.model.decode import compile_selector
-from kruntimes_core.model.decode.problems import FieldError
+from kruntimes_core.model.decode import DecodeError, compile_selector
 from kruntimes_core.model.selectors import LabelSelector, Operator, Requirement
 
 
@@ -25,7 +24,7 @@ def expression(**fields: Any) -> dict[str, Any]:
         (expression(operator="NotIn", values=[]), "matchExpressions[0].values", "operator NotIn"),
         (expression(operator="Exists"), "matchExpressions[0].values", "Exists on key 'tier' takes no values"),
         (expression(operator="DoesNotExist"), "matchExpressions[0].values", "takes no values"),
-        (expression(values="gold"), "matchExpressions[0].values", "'gold' stands where a list must"),
+        (expression(values="gold"), "matchExpressions[0].values", "'gold' is not a list"),
         (expression(values={"gold": ""}), "matchExpressions[0].values", "an object"),
         (expression(values=["v" * 64]), "matchExpressions[0].values", "'vvv"),
         (expression(values=["two words"]), "matchExpressions[0].values", "'two words' of key 'tier'"),
@@ -34,31 +33,31 @@ def expression(**fields: Any) -> dict[str, Any]:
         (
             expression(values=["\N{LATIN SMALL LETTER E WITH ACUTE}"]),
             "matchExpressions[0].values",
-            "no label",
+            "not a label",
         ),
         (expression(values=[1]), "matchExpressions[0].values", "1 of key 'tier'"),
         (expression(values=[None]), "matchExpressions[0].values", "null"),
-        (expression(key=None), "matchExpressions[0].key", "null is no label key"),
+        (expression(key=None), "matchExpressions[0].key", "null is not a label key"),
         (expression(key=""), "matchExpressions[0].key", "''"),
-        (expression(key="k" * 64), "matchExpressions[0].key", "no label key"),
+        (expression(key="k" * 64), "matchExpressions[0].key", "not a label key"),
         (expression(key="/tier"), "matchExpressions[0].key", "'/tier'"),
         (expression(key="a/b/tier"), "matchExpressions[0].key", "'a/b/tier'"),
-        (expression(key="Example.com/tier"), "matchExpressions[0].key", "no label key"),
-        (expression(key="d" * 254 + "/tier"), "matchExpressions[0].key", "no label key"),
-        (expression(key="tier\n"), "matchExpressions[0].key", "no label key"),
-        ({"matchExpressions": {}}, "matchExpressions", "an object stands where a list must"),
-        ({"matchExpressions": ["tier"]}, "matchExpressions[0]", "'tier' stands where an object must"),
+        (expression(key="Example.com/tier"), "matchExpressions[0].key", "not a label key"),
+        (expression(key="d" * 254 + "/tier"), "matchExpressions[0].key", "not a label key"),
+        (expression(key="tier\n"), "matchExpressions[0].key", "not a label key"),
+        ({"matchExpressions": {}}, "matchExpressions", "an object is not a list"),
+        ({"matchExpressions": ["tier"]}, "matchExpressions[0]", "'tier' is not an object"),
         ({"matchExpressions": [None]}, "matchExpressions[0].key", "null"),
-        ({"matchLabels": ["app"]}, "matchLabels", "a list stands where an object must"),
+        ({"matchLabels": ["app"]}, "matchLabels", "a list is not an object"),
         ({"matchLabels": {"app": None}}, "matchLabels", "null of key 'app'"),
         ({"matchLabels": {"app": 1}}, "matchLabels", "1 of key 'app'"),
         ({"matchLabels": {"app": "a b"}}, "matchLabels", "'a b' of key 'app'"),
-        ({"matchLabels": {"a b": "x"}}, "matchLabels", "'a b' is no label key"),
+        ({"matchLabels": {"a b": "x"}}, "matchLabels", "'a b' is not a label key"),
     ],
     ids=reprlib.repr,
 )
 def test_what_kubernetes_cannot_compile_is_unreadable(value: object, path: str, says: str) -> None:
-    with pytest.raises(FieldError, match=says) as refusal:
+    with pytest.raises(DecodeError, match=says) as refusal:
         compile_selector(value)
     assert refusal.value.path == f"labelSelector.{path}"
     assert refusal.value.unreadable
@@ -66,7 +65,7 @@ def test_what_kubernetes_cannot_compile_is_unreadable(value: object, path: str, 
 
 @pytest.mark.parametrize("value", [None, "app=a", 1, True, []])
 def test_what_is_no_object_is_no_selector(value: object) -> None:
-    with pytest.raises(FieldError, match="is no selector") as refusal:
+    with pytest.raises(DecodeError, match="is not a selector") as refusal:
         compile_selector(value)
     assert refusal.value.unreadable
 
@@ -82,7 +81,7 @@ def test_what_is_no_object_is_no_selector(value: object) -> None:
     ],
 )
 def test_an_empty_selector_would_match_all_and_is_not_allowed(value: object) -> None:
-    with pytest.raises(FieldError, match="it is empty") as refusal:
+    with pytest.raises(DecodeError, match="it is empty") as refusal:
         compile_selector(value)
     assert not refusal.value.unreadable
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kruntimes_core.model.decode.input_files import read_file, read_stream
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.input_files import read_file, read_stream
+from kruntimes_core.model.messages import InputError
 
 MIB = 1 << 20
 
@@ -59,7 +59,7 @@ def test_what_goes_on_is_left_where_the_bound_is(most: int) -> None:
 
 def test_what_is_no_text_is_left_at_once() -> None:
     endless = Endless(b"\0")
-    with pytest.raises(InputError, match=r"^z:1: this is no YAML text: there is a null byte in it: name a"):
+    with pytest.raises(InputError, match=r"^z:1: this is not YAML text: there is a null byte in it: name a"):
         read_stream(endless, "z", 1 << 40)  # type: ignore[arg-type]
     assert endless.taken == MIB
 

@@ -149,7 +149,7 @@ def test_what_is_no_quantity_is_refused_as_unreadable(value: object) -> None:
         ("-1", "'-1' is negative"),
         (-1, "-1 is negative"),
         ("-0.5", "'-0.5' is negative"),
-        ("500m", "'500m' is no whole number"),
+        ("500m", "'500m' is not a whole number"),
         ("9223372036854775808", "at most 9223372036854775807"),
         (2**63, "at most 9223372036854775807"),
         ("9.223372036854775808E", "at most 9223372036854775807"),

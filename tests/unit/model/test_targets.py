@@ -106,7 +106,7 @@ def test_label_sets_and_selectors_that_come_and_go_leave_nothing_behind() -> Non
         assert targets.count(matching(app=str(n))) == 1
         targets = targets.changed_by(labels, -1)
     assert targets._counts is not None
-    asked = targets._counts.asked
+    asked = targets._counts.index
     assert len(asked.selectors) <= 1_025
     assert len(asked._found) <= 21
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.model.decode.aliases import is_bomb
-from kruntimes_core.model.decode.yaml_text import YamlError, load_documents, locate
+from kruntimes_core.model.yaml_text import YamlError, is_bomb, load_documents, locate
 
 
 def load(text: str | bytes) -> list[tuple[int, Any]]:
@@ -80,13 +79,13 @@ def test_json_constants_that_kubernetes_does_not_know_stay_text() -> None:
     ("text", "start", "words"),
     [
         ("a:\n\t- b", "f.yaml:2: ", "spaces"),
-        ("a: 1\na: 2", "f.yaml:2: ", "'a' stands twice (first on line 1)"),
-        ("x:\n  - {k: 1,\n     k: 2}", "f.yaml:3: ", "'k' stands twice"),
-        ("1: a\n0x1: b", "f.yaml:2: ", "stands twice"),
-        ("b: &b {z: 1}\na:\n  k: 1\n  <<: *b\n  k: 2", "f.yaml:5: ", "'k' stands twice"),
-        ('{"a": 1,\n "a": 2}', "f.yaml:2: ", "'a' stands twice"),
-        ('{"a": 1,\n "b" 2}', "f.yaml:2: ", "no valid JSON"),
-        ('{"items": [1,', "f.yaml:1: ", "no valid JSON"),
+        ("a: 1\na: 2", "f.yaml:2: ", "'a' occurs twice (first on line 1)"),
+        ("x:\n  - {k: 1,\n     k: 2}", "f.yaml:3: ", "'k' occurs twice"),
+        ("1: a\n0x1: b", "f.yaml:2: ", "occurs twice"),
+        ("b: &b {z: 1}\na:\n  k: 1\n  <<: *b\n  k: 2", "f.yaml:5: ", "'k' occurs twice"),
+        ('{"a": 1,\n "a": 2}', "f.yaml:2: ", "'a' occurs twice"),
+        ('{"a": 1,\n "b" 2}', "f.yaml:2: ", "not valid JSON"),
+        ('{"items": [1,', "f.yaml:1: ", "not valid JSON"),
         ("a: [1, 2", "f.yaml:1: ", "expected"),
         ("{a: b", "f.yaml:1: ", "expected"),
         # Who ends too early is told the last line that is there, not the one after it.
@@ -100,15 +99,15 @@ def test_json_constants_that_kubernetes_does_not_know_stay_text() -> None:
         ("a: !!python/object:os.system x", "f.yaml:1: ", "python/object"),
         ("? [a]\n: b", "f.yaml:1: ", "unhashable"),
         ("? {a: b}\n: c", "f.yaml:1: ", "unhashable"),
-        ("a: 0x_", "f.yaml:1: ", "no int"),
-        ("a: !!bool x", "f.yaml:1: ", "no bool"),
-        ("a: " + "9" * 5000, "f.yaml:1: ", "no int"),
+        ("a: 0x_", "f.yaml:1: ", "not valid as int"),
+        ("a: !!bool x", "f.yaml:1: ", "not valid as bool"),
+        ("a: " + "9" * 5000, "f.yaml:1: ", "not valid as int"),
         ("<<: 1", "f.yaml:1: ", "merging"),
         ("a: b\nc: d: e", "f.yaml:2: ", "not allowed"),
-        ("a: b\nc: \x01", "f.yaml:2: ", "no YAML text"),
+        ("a: b\nc: \x01", "f.yaml:2: ", "not YAML text"),
         (b"a: b\nc: \xff\xfe", "f.yaml:2: ", "UTF-8"),
         (b"\xff\xfe\x00", "f.yaml:1: ", "UTF-8"),
-        (b"\x7fELF\x02\x01\x00\x00", "f.yaml:1: ", "no YAML text"),
+        (b"\x7fELF\x02\x01\x00\x00", "f.yaml:1: ", "not YAML text"),
         (b"\x1f\x8b\x08\x00\xd4", "f.yaml:1: ", "UTF-8"),
         ("a: \ud800", "f.yaml:1: ", "UTF-8"),
         ("[" * 100_000, "f.yaml", "nest"),
@@ -165,8 +164,8 @@ def test_documents_before_a_broken_one_are_given() -> None:
 
 def test_a_large_broken_json_is_not_read_again_as_yaml() -> None:
     text = json.dumps({"items": ["x" * 100] * 11_000})
-    assert refusal(text[:-2]).startswith("f.yaml:1: this is no valid JSON: ")
-    assert "stands twice" in refusal('{"a": 1, "a": 2, "b": "' + "x" * (1 << 20) + '"}')
+    assert refusal(text[:-2]).startswith("f.yaml:1: this is not valid JSON: ")
+    assert "occurs twice" in refusal('{"a": 1, "a": 2, "b": "' + "x" * (1 << 20) + '"}')
 
 
 YAML = """\

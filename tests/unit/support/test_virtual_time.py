@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from virtual.time import StandstillError, VirtualClock, run_virtual
 
-from kruntimes_core.engine.instant import SECOND
+from kruntimes_core.engine.clock import SECOND
 
 
 def test_timers_fire_in_order_and_at_their_moment() -> None:

@@ -11,7 +11,7 @@ from kruntimes_core.lab.bench.engine.growth import GrownHook, Growth
 from kruntimes_core.lab.bench.engine.measuring import Bench, Measured
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.workloads.workload import WHOLE, Timed
-from kruntimes_core.model.words import counted
+from kruntimes_core.model.messages import counted
 
 _A_SECOND = 1_000_000
 # Microseconds: how many of something shorter fit in a second is no news.

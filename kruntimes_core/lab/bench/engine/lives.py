@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kruntimes_core.engine.binding.requests import Write
+from kruntimes_core.engine.api_calls import Write
 from kruntimes_core.engine.events import RunGone, RunObserved
 from kruntimes_core.lab.bench.engine.objects import Object, Pool, on_pod
 from kruntimes_core.model.decode import Decoder

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from kruntimes_core.cluster.planning.attended import UnderWay
-from kruntimes_core.engine.binding.requests import Applied, Found, Write, WriteKind
-from kruntimes_core.engine.cycle.work import Runners, RunWork, Work
+from kruntimes_core.engine.api_calls import Applied, Found, Write, WriteKind
+from kruntimes_core.engine.clock import Now, ticks
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.events import Event, PodsListed, RunsListed, WorkspacesListed
-from kruntimes_core.engine.instant import Now, ticks
 from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.work import Runners, RunWork, Work
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.bench.engine.cluster import Cluster
 from kruntimes_core.lab.bench.engine.lives import Life
 from kruntimes_core.lab.bench.engine.objects import START
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.stopwatch import Clock, Stopwatch, fine_clock, processor_clock
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from kruntimes_core.cluster.resources import Resource
 from kruntimes_core.cluster.statuses import status_of
 from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, Query, Response, Transport
 from kruntimes_core.lab.bench.live.made.objects import Object
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 NAMESPACES = Resource(plural="namespaces")
 TIMEOUT_SECONDS = 60.0

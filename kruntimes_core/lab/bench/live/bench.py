@@ -42,7 +42,7 @@ from kruntimes_core.lab.bench.live.scheduler.usage import check_process
 from kruntimes_core.lab.bench.live.server import check_crds, check_loopback, version_of
 from kruntimes_core.lab.bench.live.settings import Settings
 from kruntimes_core.lab.bench.live.tasks import beside
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.times import format_time
 
 Tell = Callable[[str], None]

@@ -8,8 +8,7 @@ from enum import StrEnum
 from math import ceil, lcm
 from random import Random
 
-from kruntimes_core.model.errors import InputError
-from kruntimes_core.model.words import plural
+from kruntimes_core.model.messages import InputError, plural
 
 MOST_RUNS = 1_000_000
 """Runs of a round. Each is kept in memory, and planned before anything can be interrupted."""

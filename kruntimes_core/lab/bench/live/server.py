@@ -10,7 +10,7 @@ from pydantic_core import from_json
 from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.resources import RUNS
 from kruntimes_core.lab.bench.live.api import Api
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 
 def is_loopback(connection: Connection) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from counting.crowd import Crowd
 
-from kruntimes_core.model.affinity import Affinity
+from kruntimes_core.model.selectors import Affinity
 from kruntimes_core.testing import make_affinity, matching
 
 PODS = 1_000

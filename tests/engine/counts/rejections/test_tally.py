@@ -12,7 +12,7 @@ def test_rejections_are_counted_logically_whether_reused_or_not(crowd: Crowd) ->
     for number in range(5):
         crowd.see_run(f"r{number}")
     crowd.decide()
-    rejections = crowd.host.engine.tally.filter_rejections
+    rejections = crowd.host.engine.counters.filter_rejections
     assert rejections == {("RuntimePodAvailability", "InsufficientCapacity"): 50}
 
 
@@ -26,9 +26,9 @@ def test_a_pod_that_is_rejected_as_before_leaves_no_trace_of_its_former_verdict(
     for turn in range(50):
         crowd.see_pod("py-0001", runs=1, annotations={"turn": str(turn)})
         crowd.decide()
-    crowd.host.engine.tally.filter_rejections.clear()
+    crowd.host.engine.counters.filter_rejections.clear()
     crowd.see_run("r2")
     crowd.decide()
-    assert crowd.host.engine.tally.filter_rejections == {
+    assert crowd.host.engine.counters.filter_rejections == {
         ("RuntimePodAvailability", "InsufficientCapacity"): 3
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from counting.crowd import Crowd
 
-from kruntimes_core.engine.binding.requests import WriteKind
+from kruntimes_core.engine.api_calls import WriteKind
 
 FILTERS, SCORERS, PREFILTERS = 3, 2, 5
 # Of a bind, with names as short as those of these tests.
@@ -45,7 +45,7 @@ def test_a_run_that_was_placed_is_confirmed_without_a_question(crowd: Crowd) -> 
     assert crowd.host.send()
     done = crowd.count()
     assert done.nothing
-    assert crowd.placed("r") is not None
+    assert crowd.placed("r") == "py-0000"
 
 
 def test_a_run_ends_and_nobody_waits(crowd: Crowd) -> None:

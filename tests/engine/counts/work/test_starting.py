@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from counting.crowd import Crowd
 
-from kruntimes_core.engine.binding.requests import WriteKind
+from kruntimes_core.engine.api_calls import WriteKind
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.run import Phase
 

@@ -66,10 +66,10 @@ MISTAKES = {
         "c.yaml:1: plugins: no active plugin of profile default provides capacity",
     ),
     "tabs": ("plugins:\n\tdisabled: []\n", "(a tab? YAML is indented with spaces)"),
-    "a key twice": ("plugins: {}\nplugins: {}\n", "c.yaml:2: the key 'plugins' stands twice"),
+    "a key twice": ("plugins: {}\nplugins: {}\n", "c.yaml:2: the key 'plugins' occurs twice"),
     "a key twice, further in": (
         weight("1") + "    weight: 2\n",
-        "c.yaml:5: the key 'weight' stands twice",
+        "c.yaml:5: the key 'weight' occurs twice",
     ),
     "apiVersion": (
         "apiVersion: kubescheduler.config.k8s.io/v1\n",

@@ -107,7 +107,7 @@ class Chaos:
 
 def held_room(site: Site) -> dict[str, int]:
     """What the dry run believes that each Pod has in use."""
-    pods = site.host.engine.state.snapshot("team-a", "py", site.clock.now().wall).pods
+    pods = site.host.engine.cache.snapshot("team-a", "py", site.clock.now().wall).pods
     return {name: pod.usage.get("runs", 0) for name, pod in pods.items()}
 
 
@@ -138,7 +138,7 @@ def test_nothing_is_written_and_nothing_is_held_for_ever(profiles: Profiles, see
         assert site.why_not_ready() == []
         assert other.comparison.held == 0
         assert held_room(site) == used_room(site)
-        assert site.host.engine.sizes["claims"] == len(
+        assert site.host.engine.sizes["allocations"] == len(
             [run for run in site.server.all(RUNS) if run["status"]["phase"] in _ACTIVE]
         )
         assert other.report.agreed > 0

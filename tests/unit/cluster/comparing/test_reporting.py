@@ -14,13 +14,16 @@ from virtual.time import VirtualClock
 
 from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.cli.scheduler.comparison import PATH, report_lines, report_page
+from kruntimes_core.cluster.comparing.difference import Difference
 from kruntimes_core.cluster.comparing.document import report_document
 from kruntimes_core.cluster.comparing.gauges import BLAMED
 from kruntimes_core.cluster.comparing.kinds import Kind, NotCompared
+from kruntimes_core.cluster.comparing.report import Report
 from kruntimes_core.cluster.observing.addresses import Address
 from kruntimes_core.cluster.observing.endpoints import Endpoints, Page
 from kruntimes_core.cluster.observing.log import Format, Log
 from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.testing.builders import NOW, make_run
 
 HOSTILE = "waiting\x1b[31m for\n2026 ERROR fake"
 
@@ -154,6 +157,15 @@ def test_the_table_counts_by_kind_plugin_and_reason_and_shows_the_last(profiles:
         ]  # fmt: skip
 
     play(profiles, scene)
+
+
+def test_the_latest_hundred_are_kept() -> None:
+    report = Report(NOW)
+    for number in range(150):
+        run = make_run(f"r{number}")
+        report.differ(Difference(run=run, kind=Kind.LEFT_WAITING, ours="py-0", theirs="pending"))
+    assert report.differed == 150
+    assert [one.run.name for one in report.latest] == [f"r{number}" for number in range(50, 150)]
 
 
 def test_it_is_served_beside_the_metrics_while_it_runs(profiles: Profiles) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kruntimes_core.cluster.comparing.holds import Hold
 from kruntimes_core.cluster.comparing.sighting import sight
-from kruntimes_core.engine.binding.requests import Write
+from kruntimes_core.engine.api_calls import Write
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import Host, refuse

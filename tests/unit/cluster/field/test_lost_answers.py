@@ -52,11 +52,11 @@ def test_unknown_is_not_failed(
     play(profiles, scene)
 
 
-@pytest.mark.parametrize("code", [404, 409, 422])
+@pytest.mark.parametrize("code", [400, 404, 409, 422, 499])
 def test_a_definite_refusal_frees_the_room_at_once(profiles: Profiles, code: int) -> None:
     async def scene(site: Site) -> None:
         await contested(site)
-        refusal = status(code, {404: "NotFound", 409: "Conflict", 422: "Invalid"}[code])
+        refusal = status(code, {404: "NotFound", 409: "Conflict", 422: "Invalid"}.get(code, "BadRequest"))
         site.api.faults.append(one_by_one(("patch", "runs"), refusal, name="r1"))
         site.run("r1", uid="uid-r1")
         site.run("r2", uid="uid-r2")

@@ -102,7 +102,7 @@ def test_thousands_of_large_runs_cost_little_and_leave_nothing(profiles: Profile
         await asyncio.sleep(0)
         before, sizes = _traced(), host.engine.sizes
         await asyncio.sleep(5)
-        assert host.engine.sizes["claims"] == RUNS
+        assert host.engine.sizes["allocations"] == RUNS
         for number in range(UPDATES):
             api.tell(b"MODIFIED", SMALL if number % 10 else LARGE, number % RUNS)
             await asyncio.sleep(0.001)

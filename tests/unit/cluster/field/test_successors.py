@@ -12,7 +12,7 @@ from virtual.planning import InlinePlanner
 
 from kruntimes_core.cluster.planning.protocol import Done, Task
 from kruntimes_core.cluster.transport.protocol import Call, Response
-from kruntimes_core.engine.cycle.work import PlanWork
+from kruntimes_core.engine.work import PlanWork
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS
 
@@ -32,7 +32,7 @@ def test_a_write_for_a_run_that_is_gone_never_changes_its_successor(profiles: Pr
         await site.passes(10)
         assert site.server.invariants.binds == {("U2", 1): 1}
         assert site.status("r1")["assignedPodUID"] == "uid-py-0"
-        pods = site.host.engine.state.snapshot("team-a", "py", site.clock.now().wall).pods
+        pods = site.host.engine.cache.snapshot("team-a", "py", site.clock.now().wall).pods
         assert dict(pods["py-0"].usage) == {"runs": 1, "gpu": 1}
         assert site.host.engine.sizes["runs"] == 1
 

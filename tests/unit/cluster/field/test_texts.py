@@ -97,7 +97,9 @@ def test_a_bind_takes_the_schedulers_own_text_away_and_leaves_that_of_somebody_e
         await site.passes(3)
         assert "message" not in site.status("ours")
         assert site.status("theirs")["message"] == "the runtime pod was lost"
-        assert all("message" not in write for write in writes(site, "theirs"))
+        (bind,) = writes(site, "theirs")
+        assert bind["phase"] == "Scheduled"
+        assert "message" not in bind
 
     play(profiles, scene)
 

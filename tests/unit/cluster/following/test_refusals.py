@@ -94,7 +94,7 @@ def test_workspaces_that_are_not_served_are_none_until_they_are(profiles: Profil
         await site.passes(3)
         assert site.pod_of("r1") == "py-0"
         assert site.pod_of("tied") is None
-        assert 1 <= site.api.count("list", "persistentworkspaces") <= 2
+        assert site.api.count("list", "persistentworkspaces") == 1
         site.api.missing.clear()
         site.workspace("ws", bound_pod="py-0")
         await site.passes(62)

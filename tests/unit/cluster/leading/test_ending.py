@@ -24,6 +24,7 @@ def test_another_leads_within_a_second_of_a_clean_stop(profiles: Profiles) -> No
         await first.stop()
         assert (site.leases.holder, site.leases.spec["leaseDurationSeconds"]) == ("", 1)
         assert site.leases.spec["leaseTransitions"] == 0
+        assert first.log.count("released the lease") == 1
         await site.until(lambda: second.leading, 1)
         await site.passes(2)
         assert site.leases.spec["leaseTransitions"] == 1
@@ -193,6 +194,7 @@ def test_a_lease_of_another_is_not_released(profiles: Profiles) -> None:
         site.leases.write(holderIdentity="a-go-program_1", leaseDurationSeconds=15)
         await first.stop()
         assert site.leases.holder == "a-go-program_1"
+        assert "released the lease" not in first.log
 
     play(profiles, scene)
 

@@ -13,8 +13,8 @@ from kruntimes_core.cluster.leading.durations import Durations
 from kruntimes_core.cluster.leading.identity import lease_namespace, new_identity
 from kruntimes_core.cluster.leading.observed import Observed
 from kruntimes_core.cluster.leading.record import Lease, held, released
-from kruntimes_core.engine.instant import SECOND
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.engine.clock import SECOND
+from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.times import micro_time
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 120, tzinfo=UTC)
@@ -183,6 +183,7 @@ def test_an_identity_is_never_given_twice() -> None:
         ("a", "b", "c", "d", "a"),
         (None, "b", "c", "d", "b"),
         (None, "", "c\n", "d", "c"),
+        (None, "", "\n", "d", "d"),
         (None, None, None, "d", "d"),
     ],
 )

@@ -78,6 +78,7 @@ async def _history(site: Site, seed: int) -> None:
 
     start()
     start()
+    led = 0
     for _ in range(_SECONDS):
         site.more_runs(random.randrange(3))
         _ends(site, random)
@@ -92,6 +93,8 @@ async def _history(site: Site, seed: int) -> None:
             start()
         await site.passes(random.random() * 2)
         assert len(site.leaders()) <= 1
+        led += len(site.leaders())
+    assert led > _SECONDS / 5
     for one in site.replicas:
         if not one.running.done():
             await one.crash()

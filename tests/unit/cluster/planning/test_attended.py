@@ -12,10 +12,10 @@ import pytest
 from scenes.planning import work_of
 
 from kruntimes_core.cluster.planning.attended import UnderWay, attended
-from kruntimes_core.engine.cycle.work import Runners, Work
+from kruntimes_core.engine.work import Runners, Work
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runtime import ScheduleResult
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 from kruntimes_core.testing.plugins import fake_plugin
 
 LIMIT = 0.1
@@ -82,7 +82,8 @@ def test_a_call_that_does_not_return_is_named_in_the_words_of_the_scheduler() ->
         " the call is abandoned; correct, upgrade or disable it"
     )
     # Where nothing keeps the process from ending, whether it returns or not.
-    assert all(thread.daemon for thread in planner_threads())
+    (thread,) = planner_threads()
+    assert thread.daemon
     release.set()
     assert end_of(planner_threads())
 

@@ -11,7 +11,7 @@ from scenes.planners import executed, passing, planning, returned
 from scenes.planning import work_of
 
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
-from kruntimes_core.engine.record.judging import JudgeWork, Question
+from kruntimes_core.engine.explain import EvaluateWork, EvaluationInput
 from kruntimes_core.framework.runtime import PluginFailure, ScheduleResult
 from kruntimes_core.testing.builders import make_pod, make_run, make_snapshot
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
@@ -92,7 +92,25 @@ def test_nothing_that_a_plugin_raises_ends_the_planner(rude: BaseException) -> N
         assert (result.error.plugin, result.error.hook) == ("Rude", "filter")
         assert isinstance(await executed(planner, work_of(fake_plugin(filter=passing))), ScheduleResult)
 
-    planning(scene)
+    assert "defect of the host" not in planning(scene)
+
+
+def test_a_defect_of_the_host_ends_one_plan_and_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    work = work_of(fake_plugin(filter=passing))
+
+    def broken(self: object, runners: object) -> None:
+        raise LookupError("boom")
+
+    async def scene(planner: WorkerPlanner) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(type(work), "execute", broken)
+            result = await executed(planner, work)
+        assert isinstance(result, PluginFailure)
+        assert "boom" in result.error.problem
+        assert planner.stuck == {}
+        assert isinstance(await executed(planner, work), ScheduleResult)
+
+    assert planning(scene).count("a plan ended with a defect of the host") == 1
 
 
 def test_a_plugin_that_exits_its_thread_is_named() -> None:
@@ -110,10 +128,10 @@ def test_a_question_about_the_past_is_bounded_like_a_plan() -> None:
             pass
 
     profile = profiles_of(fake_plugin("Odd", filter=spinning)).all[0]
-    question = Question(run=make_run(), snapshot=make_snapshot(make_pod()))
+    question = EvaluationInput(run=make_run(), snapshot=make_snapshot(make_pod()))
 
     async def scene(planner: WorkerPlanner) -> None:
-        result = await executed(planner, JudgeWork(profile=profile, questions=(question,)))
+        result = await executed(planner, EvaluateWork(profile=profile, inputs=(question,)))
         assert isinstance(result, PluginFailure)
         assert (result.error.plugin, result.error.hook) == ("Odd", "filter")
 

@@ -12,8 +12,8 @@ from scenes.planning import work_of
 
 from kruntimes_core.cluster.planning.blame import failed, failure
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
-from kruntimes_core.engine.binding.reservations import Unreserve
-from kruntimes_core.engine.cycle.work import ReserveAnswer, UnreserveWork
+from kruntimes_core.engine.assumed import Unreserve
+from kruntimes_core.engine.work import ReserveAnswer, UnreserveWork
 from kruntimes_core.framework.runtime import PluginFailure
 from kruntimes_core.testing.plugins import fake_plugin
 
@@ -113,7 +113,7 @@ def test_a_hanging_reserve_is_owed_an_unreserve() -> None:
         three = fake_plugin("Three", reserve=passing)
         answer = await executed(planner, reserve_of(one, two, three))
         assert isinstance(answer, ReserveAnswer)
-        assert [plugin.name for plugin in answer.asked] == ["One", "Two"]
+        assert [plugin.name for plugin in answer.called] == ["One", "Two"]
         assert answer.broken is not None
         assert answer.broken.plugin == "Two"
         release.set()

@@ -9,7 +9,7 @@ from offering.scene import ALL, Scene
 from scenes.planners import executed, planning
 
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
-from kruntimes_core.engine.record.decision import Outcome
+from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.framework.runtime import PluginFailure, Unschedulable
 
 

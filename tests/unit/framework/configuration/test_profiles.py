@@ -14,7 +14,7 @@ from kruntimes_core.framework.configuration import (
     load_configuration,
 )
 from kruntimes_core.framework.loading import LoadError
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 FIVE = ["RuntimePodAvailability", "RunAffinity", "WorkspacePlacement", "PreferredRunAffinity", "LeastLoaded"]
 CAPACITY = "class {name}:\n  provides = {'capacity'}\n  @hookimpl\n  def filter(self, pod): ...\n"

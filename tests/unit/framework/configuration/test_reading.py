@@ -13,7 +13,7 @@ from kruntimes_core.framework.configuration import (
     configuration_from,
     load_configuration,
 )
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 FULL = """\
 apiVersion: kruntimes.io/config/v1
@@ -168,7 +168,7 @@ MISTAKES = [
         "c.yaml:5: profiles[0].plugins.enabled[1]: B is enabled twice",
     ),
     ("plugins:\n\tdisabled: [A]", "c.yaml:2: "),
-    ("plugins: {}\nplugins: {}", "c.yaml:2: the key 'plugins' stands twice"),
+    ("plugins: {}\nplugins: {}", "c.yaml:2: the key 'plugins' occurs twice"),
     ("plugins: {}\n---\nplugins: {}", "c.yaml:3: a second document"),
     ("a: &a [*a]", "c.yaml:1: found unconstructable recursive node"),
     (b"\x00\x01", "c.yaml:1: "),

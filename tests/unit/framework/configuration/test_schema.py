@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from kruntimes_core.framework.configuration import Configuration, build_profiles, load_configuration
 from kruntimes_core.framework.configuration.models import EnabledPlugin, PluginSet, ProfileSection
 from kruntimes_core.framework.configuration.schema import configuration_schema
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 ZONES = """
 class Zone(BaseModel):

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from kruntimes_core.lab.dev.kubeconfig import default_path, kubeconfig
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 URL = "http://127.0.0.1:4711"
 

@@ -12,7 +12,7 @@ from kruntimes_core.lab.bench.engine import resident
 from kruntimes_core.lab.bench.engine.figures import BYTES, MEGABYTES, Quantity, Sample
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.site import Means
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 _MEGABYTE = 1_000_000
 

@@ -8,7 +8,7 @@ from kruntimes_core.lab.bench.live.made import objects
 from kruntimes_core.lab.bench.live.made.objects import ACCELERATOR
 from kruntimes_core.lab.bench.live.made.site import Placed, Site
 from kruntimes_core.lab.bench.live.tasks import together
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 HOPELESS, ELSEWHERE, HOLDER = "hopeless", "elsewhere", "holder"
 _OTHER_RUNTIME = "bench-elsewhere"

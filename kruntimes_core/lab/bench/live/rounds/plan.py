@@ -22,7 +22,7 @@ from kruntimes_core.lab.bench.live.scheduler.process import Running
 from kruntimes_core.lab.bench.live.scheduler.usage import Usage, usage_of
 from kruntimes_core.lab.bench.live.settings import Settings
 from kruntimes_core.lab.bench.live.tasks import beside
-from kruntimes_core.model.words import counted
+from kruntimes_core.model.messages import counted
 
 Start = Callable[[], AbstractAsyncContextManager[Running]]
 """Starts the scheduler, for as long as a block lasts."""

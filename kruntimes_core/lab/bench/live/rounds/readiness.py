@@ -5,7 +5,7 @@ from __future__ import annotations
 from kruntimes_core.lab.bench.live.made.clearing import remove_runs
 from kruntimes_core.lab.bench.live.made.site import Site
 from kruntimes_core.lab.bench.live.settings import Waits
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 ROLE = "probe"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.loading.catalog import Catalog
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 PLACEHOLDERS: Mapping[str, str] = {
     "kubeconfig": "the path of a kubeconfig whose current context is the measured one",

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kruntimes_core.model.decode.input_files import SETTINGS_BYTES, read_file
-from kruntimes_core.model.decode.yaml_text import load_documents
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.input_files import SETTINGS_BYTES, read_file
+from kruntimes_core.model.messages import InputError
+from kruntimes_core.model.yaml_text import load_documents
 
 _DEFAULT = "~/.kube/config"
 _PATHS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")

@@ -12,7 +12,7 @@ from pathlib import Path
 from kruntimes_core.lab.bench.live.scheduler.strays import strays_of
 from kruntimes_core.lab.bench.live.scheduler.usage import Usage, usage_of
 from kruntimes_core.lab.bench.live.scheduler.watching import bound_to_us
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 _STOP_SECONDS = 15.0
 _LINES = 20

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 _PROC = Path("/proc")
 _KIB = 1024

@@ -19,15 +19,15 @@ SHAPE = Shape(pods=10, runs=5, known=100, waiting=12, requests=3, cohorts=4)
 def test_what_was_asked_for_is_there(means: Means) -> None:
     site = prepared(SHAPE, means)
     assert site.engine.sizes["runs"] == SHAPE.known + SHAPE.waiting
-    assert site.engine.sizes["waiting"] == SHAPE.waiting
+    assert site.engine.sizes["unschedulable"] == SHAPE.waiting
     assert site.engine.sizes["classes"] == SHAPE.requests
-    pods = site.engine.state.snapshot("bench-0", "bench", site.now.wall).pods
+    pods = site.engine.cache.snapshot("bench-0", "bench", site.now.wall).pods
     assert Counter(pod.usage["runs"] for pod in pods.values()) == {4: 10}
 
 
 def test_where_it_is_full_nothing_has_room(means: Means) -> None:
     site = prepared(SHAPE, means, full=True)
-    pods = site.engine.state.snapshot("bench-0", "bench", site.now.wall).pods
+    pods = site.engine.cache.snapshot("bench-0", "bench", site.now.wall).pods
     assert all(pod.usage["runs"] == pod.capacity["runs"] for pod in pods.values())
     assert len(site.running) == 40
 

@@ -26,7 +26,7 @@ from kruntimes_core.lab.bench.live.report.results import Results
 from kruntimes_core.lab.bench.live.scheduler.process import SchedulerEndedError
 from kruntimes_core.lab.bench.live.server import check_crds, check_loopback, is_loopback
 from kruntimes_core.lab.bench.live.settings import Settings, Waits
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 from realcluster.client import NAMESPACES, PODS, RUNS
 from tests.unit.lab.bench.live.conftest import bad_scheduler
 

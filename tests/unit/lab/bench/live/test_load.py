@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kruntimes_core.lab.bench.live.load import FEWEST_SLOTS, Load, Mode, cell, cells
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 
 @pytest.mark.parametrize(("namespaces", "runtimes", "pods"), [(1, 1, 1), (2, 3, 6), (3, 3, 9), (50, 50, 200)])

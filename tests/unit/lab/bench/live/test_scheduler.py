@@ -18,7 +18,7 @@ from kruntimes_core.lab.bench.live.scheduler.command import (
 )
 from kruntimes_core.lab.bench.live.scheduler.kubeconfig import kubeconfig_for
 from kruntimes_core.lab.bench.live.scheduler.usage import check_process, usage_of
-from kruntimes_core.model.errors import InputError
+from kruntimes_core.model.messages import InputError
 
 AROUND = Surroundings("/my folder/config", ["a", "b"])
 

@@ -1,0 +1,103 @@
+"""The assumed cache, keyed by (namespace, Run UID): tentative assignments until they are bound and seen.
+
+A plugin's `unreserve` is called exactly once for each `reserve` that was called, whenever and however
+the reservation ends (semantics, Reserve).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass
+
+from kruntimes_core.engine.api_calls import Assumption
+from kruntimes_core.engine.cache import Allocation, Cache, RunKey
+from kruntimes_core.engine.counters import WakeupSource
+from kruntimes_core.engine.runs import RunEntry
+from kruntimes_core.framework.profile import ActivePlugin, Profile
+from kruntimes_core.framework.runtime import ScheduleResult
+from kruntimes_core.model.run import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Unreserve:
+    """A call that is due to a plugin."""
+
+    plugin: ActivePlugin
+    assumption: Assumption
+    bound: bool
+
+
+class AssumedRuns:
+    """Makes and ends assumptions; what they hold is allocated in the cache."""
+
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+        self._unreserves: deque[Unreserve] = deque()
+        self._requests: dict[tuple[str, str], dict[RunKey, Request]] = {}  # by namespace and Pod UID
+
+    def assume(self, entry: RunEntry, chosen: ScheduleResult, profile: Profile) -> bool:
+        """Assume the Run on the Pod as it is now, if all of its request still fits.
+
+        The check and the insertion are one step: nothing else changes the cache in between.
+        """
+        pod = chosen.pod
+        current = self._cache.pods.get(pod.namespace, pod.name)
+        alone = self._cache.pods.without_load(pod.namespace, pod.name)
+        if current is None or alone is None or current.uid != pod.uid or not current.fits(entry.run.request):
+            return False
+        entry.assume(Assumption(entry.run, current, alone, profile, chosen.prefilter_state, chosen.verdicts))
+        self._requests.setdefault((current.namespace, current.uid), {})[entry.key] = entry.run.request
+        self.allocate(entry, WakeupSource.TARGET)
+        return True
+
+    def allocate(self, entry: RunEntry, cause: WakeupSource) -> None:
+        """Let the cache hold what the Run holds: by its own status, else by its assumption."""
+        held = entry.allocation() or _assumed_allocation(entry.assumption)
+        self._cache.allocate(entry.key, held, cause)
+
+    def end(self, entry: RunEntry, bound: bool, cause: WakeupSource) -> None:
+        """End the Run's assumption, if there is one: bound and seen in the snapshot, or not bound.
+
+        cause: what other Runs are woken by, if room or a target is gone or free by it.
+        """
+        assumption = entry.assumption
+        if assumption is None:
+            return
+        entry.assume(None)
+        self._drop(entry.key, (assumption.pod.namespace, assumption.pod.uid))
+        self.allocate(entry, cause)
+        self.give_back(assumption, bound)
+
+    def release(self, entry: RunEntry) -> None:
+        """End an assumption that came to no bind."""
+        self.end(entry, bound=False, cause=WakeupSource.RESERVATION_RELEASED)
+
+    def assumed_usage(self, namespace: str, pod_uid: str) -> Counter[str]:
+        """How much of a Pod's usage is assumed: no Run says yet that it is there."""
+        usage: Counter[str] = Counter()
+        for request in self._requests.get((namespace, pod_uid), {}).values():
+            usage.update(request)
+        return usage
+
+    def give_back(self, assumption: Assumption, bound: bool) -> None:
+        """Let `unreserve` be called, in reverse order, for all whose `reserve` was called."""
+        for plugin in reversed(assumption.take_reserved_by()):
+            if "unreserve" in plugin.hooks:
+                self._unreserves.append(Unreserve(plugin, assumption, bound))
+
+    def next_unreserve(self) -> Unreserve | None:
+        """The next call of `unreserve` that is due."""
+        return self._unreserves.popleft() if self._unreserves else None
+
+    def _drop(self, run: RunKey, pod: tuple[str, str]) -> None:
+        on_pod = self._requests[pod]
+        del on_pod[run]
+        if not on_pod:
+            del self._requests[pod]
+
+
+def _assumed_allocation(assumption: Assumption | None) -> Allocation | None:
+    if assumption is None:
+        return None
+    run, pod = assumption.run, assumption.pod
+    return Allocation(run.namespace, pod.name, pod.uid, run.request, run.labels)

@@ -1,1 +1,0 @@
-"""Reserve, assume, bind: the life of a reservation, and the writes with their doubts."""

@@ -1,1 +1,0 @@
-"""The scheduling cycle of one Run: take, plan, commit."""

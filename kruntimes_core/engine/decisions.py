@@ -1,0 +1,112 @@
+"""The record that every decision leaves: kept by reference, rendered only when somebody reads it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from kruntimes_core.framework.outcomes import PluginError, Reject
+from kruntimes_core.framework.profile import Profile
+from kruntimes_core.framework.runtime import Verdict
+from kruntimes_core.model.frozen import FrozenMap
+from kruntimes_core.model.pod import Capacity, RuntimePod
+from kruntimes_core.model.run import Request, Run
+from kruntimes_core.model.snapshot import Pods, Snapshot
+
+
+class Outcome(StrEnum):
+    """`outcome` of a plan document."""
+
+    SCHEDULED = "Scheduled"
+    WAITING = "Waiting"
+    FAILED = "Failed"
+    CANCELLED = "Cancelled"
+    BACKOFF = "Backoff"
+    IGNORED = "Ignored"
+
+
+@dataclass(frozen=True, slots=True)
+class ReserveRejection:
+    """A reservation that was refused: by the host (plugin None) or by a plugin's `reserve`."""
+
+    plugin: str | None
+    reject: Reject
+
+
+NONE_TURNED_DOWN: FrozenMap[str, ReserveRejection] = FrozenMap()
+"""One for all: nearly no Run is ever turned down."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One decision. The snapshot is a reference: what it says is what was decided from."""
+
+    run: Run
+    outcome: Outcome
+    reason: str
+    message: str = ""
+    """What `status.message` says after it."""
+    pod: RuntimePod | None = None
+    furthest: int = -1
+    """Waiting only: how far in the order of filters the Pods got."""
+    until: datetime | None = None
+    profile: Profile | None = None
+    snapshot: Snapshot | None = None
+    turned_down: Mapping[str, ReserveRejection] = NONE_TURNED_DOWN
+    """Pods that refused the reservation in this cycle, by name."""
+    verdicts: Mapping[str, Verdict] | None = None
+    """Where a plugin is stateful: its answers, which cannot be had again."""
+    error: PluginError | None = None
+
+    def same_answer(self, other: Decision) -> bool:
+        """Whether a Run that is tried again got the same answer: then nothing was decided."""
+        return self._answer() == other._answer()
+
+    def _answer(self) -> tuple[object, ...]:
+        pod = self.pod.uid if self.pod is not None else None
+        return (self.outcome, self.reason, self.message, self.until, pod, self.run)
+
+
+class Journal:
+    """The latest decisions, in the order in which they were taken."""
+
+    def __init__(self, kept: int = 1000) -> None:
+        self.latest: deque[Decision] = deque(maxlen=kept)
+        self.listeners: list[Callable[[Decision], None]] = []
+        """Told of each decision at once: the planner collects them, a host logs them."""
+
+    def note(self, former: Decision | None, decision: Decision) -> None:
+        """Record a decision. former: the one before it for the same Run; the same answer is no news."""
+        if former is not None and former.same_answer(decision):
+            return
+        self.latest.append(decision)
+        for listener in self.listeners:
+            listener(decision)
+
+
+class NeverFits:
+    """Whether a waiting Run could be placed on no Pod of its Runtime, were the Pod idle.
+
+    Many decisions are about the same Pods: the distinct capacities of those are kept.
+    """
+
+    def __init__(self) -> None:
+        self._pods: Pods | None = None
+        self._capacities: frozenset[Capacity] = frozenset()
+
+    def of(self, decision: Decision) -> bool:
+        """True if the Runtime has Pods, ready or not, and none advertises room for the request."""
+        if decision.outcome is not Outcome.WAITING or decision.snapshot is None:
+            return False
+        if self._pods is not decision.snapshot.pods:
+            self._pods = decision.snapshot.pods
+            self._capacities = frozenset(pod.capacity for pod in self._pods.values())
+        request = decision.run.request
+        return bool(self._capacities) and not any(_holds(held, request) for held in self._capacities)
+
+
+def _holds(capacity: Capacity, request: Request) -> bool:
+    return all(amount <= capacity.get(resource, 0) for resource, amount in request.items())

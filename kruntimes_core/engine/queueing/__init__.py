@@ -1,1 +1,0 @@
-"""Who is tried next, and who is woken by what."""

@@ -1,1 +1,0 @@
-"""The record that every decision leaves: kept by reference, rendered when somebody asks."""

@@ -1,0 +1,194 @@
+"""The scheduling cycle: take a snapshot, plan where the driver likes, commit.
+
+PreFilter, Filter, Score and Normalize are called in the plan (`framework.runtime`); Reserve and Assume
+belong to the `commit`. A Run waits only after everything that changed since its snapshot was
+evaluated for it, and is reserved only if every answer still holds (semantics, The cycle).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from kruntimes_core.engine.assumed import AssumedRuns
+from kruntimes_core.engine.batch_retry import BatchRetry
+from kruntimes_core.engine.clock import EngineClock
+from kruntimes_core.engine.commit import Commit
+from kruntimes_core.engine.cycle_steps import CycleSteps
+from kruntimes_core.engine.decisions import Decision, Journal, Outcome
+from kruntimes_core.engine.failure_handling import FailureHandler
+from kruntimes_core.engine.profiles import CurrentProfiles
+from kruntimes_core.engine.runs import RunEntry
+from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
+from kruntimes_core.engine.work import (
+    BatchRetryWork,
+    PlanWork,
+    QueueKeyWork,
+    ReserveWork,
+    UnreserveWork,
+    Work,
+    WorkResult,
+)
+from kruntimes_core.framework.runtime import PluginFailure
+from kruntimes_core.model.run import Phase
+
+# While the queue is never empty, one in so many cycles still belongs to the sweep.
+_SWEEP_SHARE = 16
+CANCELLED_MESSAGE = "cancelled before it was assigned to a runtime pod"
+
+
+class SchedulingCycle:
+    """Hands out work for one Run after another, and handles what came of it."""
+
+    def __init__(
+        self,
+        clock: EngineClock,
+        profiles: CurrentProfiles,
+        queue: SchedulingQueue,
+        assumed: AssumedRuns,
+        steps: CycleSteps,
+        commit: Commit,
+        batch_retry: BatchRetry,
+        failures: FailureHandler,
+        journal: Journal,
+    ) -> None:
+        self._clock = clock
+        self._profiles = profiles
+        self._queue = queue
+        self._assumed = assumed
+        self._steps = steps
+        self._commit = commit
+        self._batch_retry = batch_retry
+        self._failures = failures
+        self._journal = journal
+        self._sweeping: deque[EquivalenceClass] = deque()
+        self._taken = 0
+        self._last_key: object = None
+
+    # Take
+
+    def take_unreserve(self) -> UnreserveWork | None:
+        """The next call of `unreserve` that is due: plugins get it from one that leads no more, too."""
+        due = self._assumed.next_unreserve()
+        return UnreserveWork(due=due) if due is not None else None
+
+    def take(self) -> Work | None:
+        """The next piece of work, or None when nothing can be tried now."""
+        self._taken += 1
+        return self._steps.next() or self._take_queue_key() or self._take_run()
+
+    def sweep(self) -> None:
+        """Let every class be looked at once, between other work: a lost wakeup ends here."""
+        classes = self._queue.unschedulable.classes()
+        self._sweeping.extend(waiting for waiting in classes if not waiting.awake and not waiting.in_cycle)
+
+    def _take_queue_key(self) -> QueueKeyWork | None:
+        entry, plugin = self._queue.next_awaiting_key(), self._profiles.queue_plugin
+        if entry is None or plugin is None:
+            return None
+        return QueueKeyWork(
+            entry=entry,
+            token=entry.token,
+            run=entry.run,
+            profile=self._profiles.of(entry.run),
+            plugin=plugin,
+            now=self._clock.now.wall,
+            last=self._commit.greatest_key,
+            sample=self._last_key,
+        )
+
+    def _take_run(self) -> PlanWork | BatchRetryWork | None:
+        if self._sweeping and self._taken % _SWEEP_SHARE == 0 and (work := self._take_swept()):
+            return work
+        while (target := self._queue.pop()) is not None:
+            work = self._start_class(target) if isinstance(target, EquivalenceClass) else self._start(target)
+            if work is not None:
+                return work
+        return self._take_swept()
+
+    def _take_swept(self) -> PlanWork | BatchRetryWork | None:
+        while self._sweeping:
+            waiting = self._sweeping.popleft()
+            if waiting.awake or waiting.in_cycle or not waiting.size:
+                continue
+            waiting.begin_sweep()
+            work = self._start_class(waiting)
+            if work is not None:
+                return work
+        return None
+
+    def _start_class(self, waiting: EquivalenceClass) -> PlanWork | BatchRetryWork | None:
+        batch = self._batch_retry.take(waiting)
+        if batch is not None:
+            return batch
+        entry = self._queue.unschedulable.begin_cycle(waiting)
+        if entry is None:
+            return None
+        work = self._start(entry, waiting)
+        if work is None:
+            self._queue.unschedulable.end_cycle(waiting)
+        return work
+
+    def _start(self, entry: RunEntry, equivalence_class: EquivalenceClass | None = None) -> PlanWork | None:
+        """Begin a cycle for a Run, unless there is nothing to plan: then do what is due instead."""
+        seen = entry.observation
+        entry.begin_cycle()
+        if seen.deleting:
+            entry.leave()
+            self._note(entry, Outcome.IGNORED, "BeingDeleted")
+        elif seen.cancel_requested:
+            self._failures.end(entry, Phase.CANCELLED, "Cancelled", CANCELLED_MESSAGE)
+        elif self._queue.retry_due(entry) > self._clock.now.ticks:
+            self._queue.delay(entry, entry.retry_delay_until)
+            self._note(entry, Outcome.BACKOFF, "RetryDelay", entry.retry_delay_until)
+        elif seen.invalid is not None:
+            self._failures.end(entry, Phase.FAILED, seen.invalid.reason, seen.invalid.message)
+        else:
+            return self._steps.plan(entry, equivalence_class)
+        return None
+
+    def _note(self, entry: RunEntry, outcome: Outcome, reason: str, until: int | None = None) -> None:
+        decision = Decision(
+            run=entry.run,
+            outcome=outcome,
+            reason=reason,
+            message=entry.observation.message,
+            until=self._clock.wall_at(until) if until is not None else None,
+        )
+        self._journal.note(entry.decide(decision), decision)
+
+    # Finish
+
+    def finish(self, work: Work, result: WorkResult) -> None:
+        """Handle what came of a piece of work."""
+        if isinstance(work, UnreserveWork):
+            if isinstance(result, PluginFailure):
+                self._failures.count_error(result.error)
+        elif isinstance(work, BatchRetryWork):
+            self._batch_retry.finish(work, result)
+        elif isinstance(work, ReserveWork):
+            self._commit.reserved(work, result)
+        elif work.entry.token != work.token:
+            self._steps.end(work)
+        elif isinstance(work, QueueKeyWork):
+            self._keyed(work, result)
+        elif isinstance(work, PlanWork):
+            self._commit.planned(work, result)
+        else:
+            self._commit.checked(work, result)
+
+    def _keyed(self, work: QueueKeyWork, result: WorkResult) -> None:
+        if isinstance(result, PluginFailure):
+            self._steps.fail(work, result.error)
+            return
+        entry, run = work.entry, work.run
+        entry.leave()
+        # Labels that changed meanwhile may give another key: the plugin is called again for them.
+        if (entry.run.attempt, entry.run.labels) == (run.attempt, run.labels):
+            self._last_key = result
+            self._queue.give_key(entry, result)
+        self._queue.requeue(entry)
+
+    def forget_keys(self) -> None:
+        """Another plugin orders the queue from now on; its keys say nothing about the former's."""
+        self._last_key = None
+        self._commit.forget_keys()

@@ -1,0 +1,160 @@
+"""The scheduling queue: active Runs, Runs in backoff or awaiting a queue key, and unschedulable ones."""
+
+from __future__ import annotations
+
+from kruntimes_core.engine.clock import EngineClock, Timers, ticks
+from kruntimes_core.engine.counters import Counters, WakeupSource
+from kruntimes_core.engine.profiles import CurrentProfiles
+from kruntimes_core.engine.runs import RunEntry, Stage
+from kruntimes_core.engine.scheduling_queue.active_queue import ActiveQueue, EquivalenceClass
+from kruntimes_core.engine.scheduling_queue.order import by_arrival, by_key
+from kruntimes_core.engine.scheduling_queue.unschedulable import UnschedulableRuns
+from kruntimes_core.engine.settings import Settings
+
+_MAX_RETRY_DELAY_SECONDS = 60.0
+# As many bring a nanosecond, the shortest backoff, past the longest delay; an attempt has no bound.
+_MAX_DOUBLINGS = 36
+
+
+class SchedulingQueue:
+    """Every Pending Run that is not being scheduled or bound stands in it, once."""
+
+    def __init__(
+        self,
+        profiles: CurrentProfiles,
+        settings: Settings,
+        clock: EngineClock,
+        timers: Timers,
+        counters: Counters,
+    ) -> None:
+        self._profiles = profiles
+        self._settings = settings
+        self._clock = clock
+        self._timers = timers
+        self._active = ActiveQueue()
+        self.unschedulable = UnschedulableRuns(self._active, counters)
+        self._awaiting_key: dict[RunEntry, None] = {}
+        """In order of arrival."""
+        self._arrivals = 0
+
+    @property
+    def active_size(self) -> int:
+        """How many entries the heap has, void ones included."""
+        return len(self._active)
+
+    @property
+    def awaiting_key_size(self) -> int:
+        """How many Runs wait for their queue key."""
+        return len(self._awaiting_key)
+
+    # Into the queue
+
+    def arrive(self, entry: RunEntry) -> None:
+        """A Run is Pending for the first time, or again: it queues behind those before it."""
+        self._arrivals += 1
+        entry.arrive(self._arrivals, self._clock.now.ticks, by_arrival(self._arrivals))
+        self.requeue(entry)
+
+    def requeue(self, entry: RunEntry, cause: WakeupSource | None = None) -> None:
+        """Queue a Run. `queue_key` is called for it first if it has no key for what it is now."""
+        keyed = entry.keyed_for == _keyed_for(entry)
+        if self._profiles.queue_plugin is None or keyed or not self.eligible(entry):
+            self.unschedulable.activate(entry, cause)
+        elif entry.stage is not Stage.AWAITING_QUEUE_KEY:
+            self.enter(entry, Stage.AWAITING_QUEUE_KEY)
+            self._awaiting_key[entry] = None
+
+    def enter(self, entry: RunEntry, stage: Stage) -> None:
+        """Take a Run out of its class, if it waits, and let it go on to a stage."""
+        self.unschedulable.remove(entry)
+        entry.enter(stage)
+
+    def forget(self, entry: RunEntry) -> None:
+        """The Run does not exist any more."""
+        self.enter(entry, Stage.IDLE)
+        self._awaiting_key.pop(entry, None)
+
+    # Out of the queue
+
+    def pop(self) -> RunEntry | EquivalenceClass | None:
+        """The Run or class that is next; None when nothing can be tried."""
+        self.unschedulable.flush_changes()
+        return self._active.pop()
+
+    def peek(self) -> RunEntry | EquivalenceClass | None:
+        """What `pop` would give if nothing changed since it was called last."""
+        return self._active.peek()
+
+    def pop_peeked(self) -> None:
+        """Take out what `peek` has just given."""
+        self._active.pop_peeked()
+
+    # Queue keys
+
+    def next_awaiting_key(self) -> RunEntry | None:
+        """The next Run that `queue_key` is to be called for."""
+        while self._awaiting_key and self._profiles.queue_plugin is not None:
+            entry = next(iter(self._awaiting_key))
+            del self._awaiting_key[entry]
+            if entry.stage is Stage.AWAITING_QUEUE_KEY:
+                return entry
+        return None
+
+    def give_key(self, entry: RunEntry, key: object) -> None:
+        """Place a Run by the key that the plugin gave for what it is now."""
+        entry.set_order(by_key(key, entry.arrival), _keyed_for(entry))
+
+    def forget_key(self, entry: RunEntry) -> None:
+        """Place a Run by its arrival again: another plugin orders the queue, or none."""
+        entry.set_order(by_arrival(entry.arrival), None)
+
+    # Backoff
+
+    def eligible(self, entry: RunEntry) -> bool:
+        """Whether a Run is to be placed now: not cancelled, invalid, or in its retry delay."""
+        seen = entry.observation
+        barred = seen.cancel_requested or seen.deleting or seen.invalid is not None
+        return not barred and self.retry_due(entry) <= self._clock.now.ticks
+
+    def delay(self, entry: RunEntry, until: int) -> None:
+        """Let a Run wait for a time, in ticks."""
+        self.enter(entry, Stage.BACKOFF)
+        token = entry.token
+        self._timers.at(until, lambda: entry.token == token, lambda: self.requeue(entry, WakeupSource.TIMER))
+
+    def back_off(self, entry: RunEntry, at_least: float | None = None) -> int:
+        """Let a Run wait longer after each failure. Returns until when, in ticks.
+
+        at_least: seconds that the API server asked for; no more than the longest backoff counts.
+        """
+        until = self.after_failure(entry, at_least)
+        self.delay(entry, until)
+        return until
+
+    def after_failure(self, entry: RunEntry, at_least: float | None = None) -> int:
+        """Count a failure of a Run. Returns when to try again, in ticks; at_least: see `back_off`."""
+        pause = self._settings.backoff(entry.fail())
+        if at_least is not None and at_least > 0:
+            pause = max(pause, min(ticks(at_least), self._settings.backoff_max))
+        return self._clock.now.ticks + pause
+
+    def retry_due(self, entry: RunEntry) -> int:
+        """When the retry delay of a re-queued Run ends, in ticks (API contract, Retry delay).
+
+        Computed once, when this attempt is first seen; never longer than the delay from then,
+        whatever clock wrote the time.
+        """
+        seen, now = entry.observation, self._clock.now
+        if seen.run.attempt <= 1 or seen.stopped_at is None:
+            return 0
+        of = (seen.run.attempt, seen.stopped_at)
+        if entry.retry_delay_of != of:
+            doublings = min(seen.run.attempt - 2, _MAX_DOUBLINGS)
+            delay = min(seen.backoff_seconds * 2**doublings, _MAX_RETRY_DELAY_SECONDS)
+            left = (seen.stopped_at - now.wall).total_seconds() + delay
+            entry.set_retry_delay(of, now.ticks + ticks(max(0.0, min(left, delay))))
+        return entry.retry_delay_until
+
+
+def _keyed_for(entry: RunEntry) -> tuple[object, ...]:
+    return (entry.run.attempt, entry.run.labels)

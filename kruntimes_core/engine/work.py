@@ -1,0 +1,242 @@
+"""Everything that calls a plugin, as work that the driver executes where it likes.
+
+Work holds values alone, so it may run beside the thread that feeds the engine; its result comes back by
+`Engine.finish`. Work that never comes back is simply never finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from kruntimes_core.engine.api_calls import Assumption
+from kruntimes_core.engine.assumed import Unreserve
+from kruntimes_core.engine.decisions import Decision
+from kruntimes_core.engine.runs import RunEntry
+from kruntimes_core.engine.scheduling_queue import EquivalenceClass, check_key
+from kruntimes_core.framework.outcomes import PluginError, Reject
+from kruntimes_core.framework.profile import ActivePlugin, Profile
+from kruntimes_core.framework.runtime import (
+    PlanOutcome,
+    PluginFailure,
+    PreFilterState,
+    Runner,
+    ScheduleResult,
+    Unschedulable,
+    calls,
+)
+from kruntimes_core.model.run import Run
+from kruntimes_core.model.snapshot import Snapshot
+
+# So many calls of plugins end a batch: it must not take much longer than one plan may.
+_BATCH_CALLS = 1_000
+
+
+class Runners:
+    """One `Runner` for each profile, all of one worker."""
+
+    def __init__(self, reuse: bool = True) -> None:
+        self._reuse = reuse
+        self._runners: dict[str, Runner] = {}
+
+    def of(self, profile: Profile) -> Runner:
+        """The runner of a profile; that of a former profile of the same name is forgotten."""
+        runner = self._runners.get(profile.name)
+        if runner is None or runner.profile is not profile:
+            runner = self._runners[profile.name] = Runner(profile, self._reuse)
+        return runner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunWork:
+    """Work for one Run. Void when the Run has left its stage since (`token`)."""
+
+    entry: RunEntry
+    token: int
+    run: Run
+    profile: Profile
+    equivalence_class: EquivalenceClass | None = None
+    """The class whose first Run this is, if it was taken from one."""
+
+    def decision(self, **what: Any) -> Decision:
+        """The decision that this work came to, made from its snapshot, if it has one."""
+        return Decision(
+            run=self.run,
+            profile=self.profile,
+            snapshot=getattr(self, "snapshot", None),
+            turned_down=self.entry.turned_down,
+            **what,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueKeyWork(RunWork):
+    """Call `queue_key` for a Run."""
+
+    plugin: ActivePlugin
+    now: datetime
+    last: Any
+    """The greatest key of the Runs placed so far."""
+    sample: Any
+    """Another key of the plugin, or None: the new one must be comparable with it."""
+
+    def execute(self, runners: Runners) -> Any:
+        """The key, or `Broken`."""
+        call = calls.positional(self.plugin.hooks["queue_key"], calls.QUEUE_KEY)
+        try:
+            key = call(self.run, self.now, self.last)
+            check_key(self.plugin, key, self.sample, self.last)
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
+            return PluginFailure(calls.plugin_error(self.plugin, "queue_key", error))
+        return key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanWork(RunWork):
+    """Plan a Run on a snapshot: prefilter, filter, score, normalize."""
+
+    snapshot: Snapshot
+    version: int
+    """Of the namespace when the snapshot was taken."""
+    excluded: Set[str] = frozenset()
+    """Pods that turned the reservation down in this cycle."""
+
+    def execute(self, runners: Runners) -> PlanOutcome:
+        """What the plan came to."""
+        try:
+            return runners.of(self.profile).plan(self.run, self.snapshot, self.excluded)
+        except PluginError as error:
+            return PluginFailure(error)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckWork(RunWork):
+    """Call prefilter and filter again for the chosen Pod: something changed since the snapshot."""
+
+    snapshot: Snapshot
+    version: int
+    pod_name: str
+
+    def execute(self, runners: Runners) -> ScheduleResult | PluginFailure | None:
+        """The Pod as it is now, or None if it does not pass any more."""
+        try:
+            return runners.of(self.profile).check(self.run, self.snapshot, self.pod_name)
+        except PluginError as error:
+            return PluginFailure(error)
+
+
+@dataclass(slots=True)
+class ClassRetry:
+    """A class of waiting Runs whose Pods changed, with its first Run, which stays in it meanwhile."""
+
+    equivalence_class: EquivalenceClass
+    entry: RunEntry
+    token: int
+    run: Run
+    before: PreFilterState | None
+    """Of the Run, when it was planned last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRetryWork(RunWork):
+    """Plan the first Runs of some classes on one snapshot, until one of them finds a Pod.
+
+    Most Pods that change are of no use to a waiting Run, and then a retry costs a few looks at the result
+    cache and no cycle of its own. The Run of this work is the one that comes next in the queue, if it is
+    planned in the same batch, else that of the first retry.
+    """
+
+    retries: tuple[ClassRetry, ...]
+    snapshot: Snapshot
+    version: int
+    """Of the namespace when the snapshot was taken."""
+    next_plan: PlanWork | None = None
+    """What comes after the classes in the queue."""
+
+    def execute(self, runners: Runners) -> list[PlanOutcome]:
+        """What came of the retries in order, and of what comes after them, as far as they were made."""
+        runner = runners.of(self.profile)
+        outcomes: list[PlanOutcome] = []
+        limit = runner.call_counts.pods + _BATCH_CALLS
+        for retry in self.retries:
+            try:
+                outcomes.append(runner.plan(retry.run, self.snapshot, before=retry.before))
+            except PluginError as error:
+                outcomes.append(PluginFailure(error))
+            if not isinstance(outcomes[-1], Unschedulable) or runner.call_counts.pods > limit:
+                return outcomes
+        return outcomes if self.next_plan is None else [*outcomes, self.next_plan.execute(runners)]
+
+
+@dataclass(frozen=True, slots=True)
+class ReserveAnswer:
+    """What the plugins' `reserve` returned: all None, or the first rejection or failure."""
+
+    called: tuple[ActivePlugin, ...]
+    turned_down: tuple[ActivePlugin, Reject] | None = None
+    broken: PluginError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReserveWork(RunWork):
+    """Call the plugins' `reserve` in order, until one rejects or fails."""
+
+    assumption: Assumption
+    snapshot: Snapshot
+    """What the Pod was chosen from, for the record."""
+
+    def execute(self, runners: Runners) -> ReserveAnswer:
+        """What they returned."""
+        called: list[ActivePlugin] = []
+        for place, plugin in enumerate(self.profile.plugins):
+            hook = plugin.hooks.get("reserve")
+            if hook is None:
+                continue
+            called.append(plugin)
+            reserve = calls.positional(hook, calls.RESERVE)
+            state = self.assumption.prefilter_state.states[place]
+            try:
+                reject = calls.check_rejection(
+                    plugin, reserve(self.assumption.pod, state, self.run), "reserve"
+                )
+            except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
+                return ReserveAnswer(tuple(called), broken=calls.plugin_error(plugin, "reserve", error))
+            if reject is not None:
+                return ReserveAnswer(tuple(called), turned_down=(plugin, reject))
+        return ReserveAnswer(tuple(called))
+
+    def failed(self, error: PluginError) -> ReserveAnswer:
+        """The answer when it never comes back: all were called, up to the plugin that `error` names.
+
+        None was if it names none: an `unreserve` is owed for a `reserve` alone.
+        """
+        calling = self.profile.implementing("reserve")
+        names = [plugin.name for plugin in calling] if error.hook == "reserve" else []
+        called = calling[: names.index(error.plugin) + 1] if error.plugin in names else ()
+        return ReserveAnswer(called, broken=error)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreserveWork:
+    """Call one plugin's `unreserve`."""
+
+    due: Unreserve
+
+    def execute(self, runners: Runners) -> PluginFailure | None:
+        """None, or the failure; the reservation has ended either way."""
+        plugin, assumption = self.due.plugin, self.due.assumption
+        unreserve = calls.positional(plugin.hooks["unreserve"], calls.UNRESERVE)
+        place = assumption.profile.plugins.index(plugin)
+        state = assumption.prefilter_state.states[place]
+        try:
+            unreserve(assumption.pod, state, assumption.run, self.due.bound)
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
+            return PluginFailure(calls.plugin_error(plugin, "unreserve", error))
+        return None
+
+
+Work = QueueKeyWork | PlanWork | BatchRetryWork | CheckWork | ReserveWork | UnreserveWork
+WorkResult = Any
+"""Whatever the work's `execute` returned."""
