@@ -1,4 +1,4 @@
-"""What the page about columns says of bounds, sizes and files is so."""
+"""What the page about the result cache says of bounds, sizes and files is so."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def different(pods: int) -> PodAnswers:
     return filled(ScoreAnswers(), [1_000 + number for number in range(pods)])
 
 
-def filled(column: PodAnswers, answers: list[object]) -> PodAnswers:
-    column.grow(len(answers))
-    column.learn(range(len(answers)), (1 << len(answers)) - 1, answers)
-    return column
+def filled(kept: PodAnswers, answers: list[object]) -> PodAnswers:
+    kept.grow(len(answers))
+    kept.learn(range(len(answers)), (1 << len(answers)) - 1, answers)
+    return kept
 
 
 def kilobytes(make: Callable[[int], PodAnswers], pods: int) -> float:
@@ -66,13 +66,16 @@ def kilobytes(make: Callable[[int], PodAnswers], pods: int) -> float:
         tracemalloc.stop()
 
 
-KINDS = {"a filter's column": verdicts, "a scorer's column, few different scores": scores}
+KINDS = {
+    "a filter's answers for one state": verdicts,
+    "a scorer's answers for one state, few different scores": scores,
+}
 
 
 @pytest.mark.parametrize(
     ("kind", "pods", "size"), [row for row in rows(MEMORY) if len(row) == 3], ids=lambda cell: cell
 )
-def test_columns_take_what_is_said(kind: str, pods: str, size: str) -> None:
+def test_answers_take_what_is_said(kind: str, pods: str, size: str) -> None:
     number = int(pods.removesuffix(" Pods").replace(",", ""))
     assert kilobytes(KINDS[kind], number) == pytest.approx(float(size.removesuffix(" kB")), rel=0.2)
 

@@ -31,7 +31,7 @@ QUEUE_KEY = ("run", "now", "last")
 def positional(hook: Hook, canonical: Sequence[str]) -> Callable[..., Any]:
     """A function of all `canonical` arguments that hands on those which `hook` names.
 
-    The common signatures get a direct path: one filter is asked for thousands of Pods.
+    The common signatures get a direct path: one filter is called for thousands of Pods.
     """
     function, names = hook.function, hook.names
     if names == tuple(canonical):
@@ -56,8 +56,8 @@ def plugin_error(plugin: ActivePlugin, hook: str, error: BaseException) -> Plugi
 def check_rejection(plugin: ActivePlugin, answer: Any, hook: str = "filter") -> Reject | None:
     """A filter's or reserve's answer: None, or a `Reject` with a declared reason.
 
-    The host compares, counts and prints its parts later, where a failure could be laid at nobody's
-    door. So they are of plain types from here on, an enum's text or a time of another zone included.
+    The host compares, counts and prints its parts later, where a failure would not name the
+    plugin. So they are of plain types from here on, an enum's text or a time of another zone included.
     """
     if answer is None:
         return None
@@ -132,7 +132,7 @@ def safe_str(value: object) -> str:
 
 
 def _text(show: Callable[[object], str], value: object, otherwise: str) -> str:
-    """A stranger's `__str__` or `__repr__` may do what any other call may do."""
+    """A plugin's `__str__` or `__repr__` may do what any other call may do."""
     try:
         return str.__str__(show(value))
     except KeyboardInterrupt:
@@ -142,7 +142,7 @@ def _text(show: Callable[[object], str], value: object, otherwise: str) -> str:
 
 
 def _name(value: object) -> str:
-    """The name of a value's type; a metaclass may answer what it likes, so it is not asked."""
+    """The name of a value's type; not by way of its metaclass, which may be a plugin's."""
     return str(type.__dict__["__name__"].__get__(type(value)))
 
 

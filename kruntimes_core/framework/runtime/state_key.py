@@ -48,7 +48,7 @@ class Unshared:
 class _Declared:
     """The key of a state whose own type says what is equal.
 
-    The host looks keys up in many tables, on more than one thread, where a stranger's comparison must
+    The host looks keys up in many tables, on more than one thread, where a plugin's comparison must
     not fail: its hash is taken once, and what cannot be compared is not equal.
     """
 
@@ -67,7 +67,7 @@ class _Declared:
             return bool(self._state == other._state)
         except KeyboardInterrupt:
             raise
-        except BaseException:  # noqa: BLE001 - a stranger's __eq__
+        except BaseException:  # noqa: BLE001 - a plugin's __eq__
             return False
 
     def __hash__(self) -> int:
@@ -110,5 +110,5 @@ def _declared(state: Any) -> Hashable:
         return (kind, repr(state))
     try:
         return _Declared(state, hash(state))
-    except Exception:  # noqa: BLE001 - a stranger's __hash__
+    except Exception:  # noqa: BLE001 - a plugin's __hash__
         return Unshared()
