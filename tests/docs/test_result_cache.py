@@ -88,7 +88,7 @@ def test_files_are_read_in_an_order_that_names_them_once() -> None:
     section = CACHE.section("Reading the code")
     named = re.findall(r"`(\w+\.py)`", section)
     assert len(named) == len(set(named))
-    assert set(named) <= set(first_column(page("docs/architecture.md").section("The runner")))
+    assert set(named) <= set(first_column(page("docs/architecture.md").section("Inside the runtime")))
 
 
 def test_the_counts_that_it_speaks_of_are_there() -> None:

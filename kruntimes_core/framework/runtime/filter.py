@@ -110,6 +110,10 @@ class WholeFilterAnswers(FilterAnswers):
         super().__init__()
         self.rejections: dict[int, Reject] = {}
 
+    def knows(self, position: int, answer: Reject | None) -> bool:
+        """See `PodAnswers`. A rejection of the same kind may have another detail."""
+        return position not in self.rejections and super().knows(position, answer)
+
     def learn(self, positions: Sequence[int], taken: int, answers: list[Reject | None]) -> None:
         """See `PodAnswers`."""
         super().learn(positions, taken, answers)

@@ -247,3 +247,22 @@ def test_of_a_filter_that_named_the_snapshot_a_target_on_a_pod_that_is_not_known
     host.run("t", labels={"app": "a"}, pod="js-0")
     host.settle()
     assert host.pod_of("r") == "py-0"
+
+
+def test_of_a_stateful_filter_a_pod_of_another_runtime_wakes_too() -> None:
+    """It may remember anything of the namespace, so any change may be what it waits for."""
+    shut = [True]
+
+    def door(pod: RuntimePod) -> Reject | None:
+        return Reject("Shut") if shut else None
+
+    host = Host(profiles_of(fake_plugin(filter=door, reasons=["Shut"], stateful=True)))
+    host.pod("py-0", runs=9)
+    host.run("r")
+    host.settle()
+    assert host.pod_of("r") is None
+    shut.clear()
+    host.pod("js-0", runtime="js")
+    host.settle()
+    assert host.pod_of("r") == "py-0"
+    assert host.wakeups == {WakeupSource.RUNTIME_POD: 1}

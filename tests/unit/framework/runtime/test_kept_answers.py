@@ -104,8 +104,12 @@ def test_the_answers_about_four_thousand_runtimes_are_kept_and_of_more_those_abo
 
 
 def test_pods_that_come_and_go_take_no_room() -> None:
-    """As where a Deployment replaces its Pods for months: each has a new name."""
-    plugin = fake_plugin(filter=lambda pod: None, score=lambda pod: 1)
+    """As where a Deployment replaces its Pods for months: each has a new name, and a score of its own."""
+    plugin = fake_plugin(
+        filter=lambda pod: None,
+        score=lambda pod: int(pod.name[3:]),
+        normalize=lambda scores: [0 for _ in scores],
+    )
     runner, run = Runner(Profile(plugins=(plugin,))), make_run("r")
 
     def kept(numbers: range) -> int:
