@@ -5,7 +5,7 @@ from __future__ import annotations
 from kruntimes_core.engine.api_calls import PendingTerminal, PendingText
 from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.call_queue import CallQueue
-from kruntimes_core.engine.clock import EngineClock, Timers
+from kruntimes_core.engine.clock import SECOND, EngineClock, Timers
 from kruntimes_core.engine.counters import Counters, SyncResult, WakeupSource
 from kruntimes_core.engine.decisions import Decision, Journal, Outcome
 from kruntimes_core.engine.profiles import CurrentProfiles
@@ -18,6 +18,9 @@ from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runtime import Unschedulable, WaitingMessage
 from kruntimes_core.model.run import Phase
 from kruntimes_core.model.status_patches import status_message, waiting_patch
+
+# A plugin that names the next moment each time must not keep the host busy (semantics, Waiting and waking).
+_SMALLEST_PAUSE = SECOND // 10
 
 
 class FailureHandler:
@@ -101,8 +104,9 @@ class FailureHandler:
         """Wake the class when a rejection may turn by itself (`Reject.retry_at`)."""
         if outcome.retry_at is None:
             return
-        at = self._clock.tick_of(outcome.retry_at)
-        if waiting.arm(at, self._clock.now.ticks):
+        now = self._clock.now.ticks
+        at = max(self._clock.tick_of(outcome.retry_at), now + _SMALLEST_PAUSE)
+        if waiting.arm(at, now):
             self._timers.at(
                 at,
                 # While its only Run is being scheduled the class is empty, and the timer is as due as before.

@@ -93,7 +93,7 @@ class SchedulerHooks:
     def normalize(self, scores: Sequence[Any], state: Any, run: Run, snapshot: Snapshot) -> Sequence[int]:
         """Turn this plugin's raw scores of all feasible Pods into 0..100, more is better.
 
-        Called once in a cycle, when all raw scores are known; not at all where the outcome cannot
+        Called once in a plan, when all raw scores are known; not at all where the outcome cannot
         depend on it (see `normalize_keeps_best`).
 
         Returns: one int 0..100 for each score, in the given order.

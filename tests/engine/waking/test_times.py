@@ -94,3 +94,16 @@ def test_a_time_in_the_past_from_the_first_wakes_nobody() -> None:
     host.run("r")
     host.advance(29)
     assert (host.wakeups, host.cycles) == ({}, 1)
+
+
+def test_a_filter_that_names_the_next_moment_each_time_does_not_keep_the_host_busy() -> None:
+    def naps(pod: RuntimePod, snapshot: Snapshot) -> Reject:
+        return Reject("Naps", retry_at=snapshot.now + timedelta(microseconds=1))
+
+    host = Host(profiles_of(fake_plugin(filter=naps, reasons=["Naps"])))
+    host.pod("py-0")
+    host.run("r")
+    host.settle()
+    host.advance(1)
+    assert host.wakeups == {WakeupSource.TIMER: 10}
+    assert host.cycles == 1 + 10

@@ -131,7 +131,7 @@ def test_nobody_is_owed_anything_for_a_reserve_that_was_not_begun_because_a_plug
     async def scene(planner: WorkerPlanner) -> None:
         reserving = (fake_plugin("One", reserve=passing), fake_plugin("Hanger", reserve=hanging))
         begun = await executed(planner, reserve_of(*reserving))
-        assert [plugin.name for plugin in begun.asked] == ["One", "Hanger"]
+        assert [plugin.name for plugin in begun.called] == ["One", "Hanger"]
         answer = await executed(planner, reserve_of(*reserving))
         assert answer == ReserveAnswer((), broken=answer.broken)
         assert answer.broken.plugin == "Hanger"
