@@ -9,21 +9,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
-from typing import ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple
 
-from kruntimes_core import Capacity, FrozenMap, Request, RuntimePod, hookimpl
-
-
-class Ratio(NamedTuple):
-    """An exact ratio. Compares as a tuple: the first part is an int, and tells most of them apart at once."""
-
-    rounded: int
-    exact: Fraction
-
-    @classmethod
-    def of(cls, numerator: int, denominator: int) -> Self:
-        """With the first part in units of 2^-64, rounded down, so that both have one order."""
-        return cls((numerator << 64) // denominator, Fraction(numerator, denominator))
+from kruntimes_core import Capacity, FrozenMap, Ratio, Request, RuntimePod, hookimpl
 
 
 class Spare(NamedTuple):
@@ -32,13 +20,9 @@ class Spare(NamedTuple):
     highest: Ratio
     total: Ratio
 
-    def __hash__(self) -> int:
-        """The host groups Pods by raw score; to hash a Fraction takes ten times as long."""
-        return hash((self.highest.rounded, self.total.rounded))
-
     def __str__(self) -> str:
         """For the decision record; rounded, and never compared."""
-        return f"highest load {float(-self.highest.exact):.4f}, sum {float(-self.total.exact):.4f}"
+        return f"highest load {-float(self.highest):.4f}, sum {-float(self.total):.4f}"
 
 
 def spare(pod: RuntimePod, request: Request) -> Spare:
