@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.clock import EngineClock
-from kruntimes_core.engine.commit import Commit
 from kruntimes_core.engine.counters import Counters
+from kruntimes_core.engine.current_profiles import CurrentProfiles
 from kruntimes_core.engine.cycle_steps import CycleSteps
 from kruntimes_core.engine.failure_handling import FailureHandler
-from kruntimes_core.engine.profiles import CurrentProfiles
+from kruntimes_core.engine.plugin_work import BatchRetryWork, ClassRetry, PlanWork
+from kruntimes_core.engine.reserve import Reserve
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
-from kruntimes_core.engine.work import BatchRetryWork, ClassRetry, PlanWork
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runtime import PlanOutcome, PluginFailure, Unschedulable
 from kruntimes_core.model.run import Run
@@ -36,7 +36,7 @@ class BatchRetry:
         cache: Cache,
         queue: SchedulingQueue,
         steps: CycleSteps,
-        commit: Commit,
+        reserve: Reserve,
         failures: FailureHandler,
         counters: Counters,
     ) -> None:
@@ -45,7 +45,7 @@ class BatchRetry:
         self._cache = cache
         self._queue = queue
         self._steps = steps
-        self._commit = commit
+        self._reserve = reserve
         self._failures = failures
         self._counters = counters
 
@@ -148,7 +148,7 @@ class BatchRetry:
         if entry.token != retry.token:  # it has left the class: the next one is tried
             self._queue.unschedulable.end_cycle(waiting)
         elif isinstance(outcome, Unschedulable) and outcome.prefilter_state.class_key == waiting.key[3]:
-            if self._commit.still_holds(retry.run, outcome.prefilter_state, work.snapshot):
+            if self._reserve.still_holds(retry.run, outcome.prefilter_state, work.snapshot):
                 self._counters.rejected(outcome.rejections)
                 self._failures.keep_unschedulable(work, retry, outcome, current)
             self._queue.unschedulable.end_cycle(waiting)
@@ -163,4 +163,4 @@ class BatchRetry:
         if isinstance(outcome, PluginFailure) and outcome.error.overtime and not first:
             self._steps.plan_again(plan)
         else:
-            self._commit.planned(plan, outcome)
+            self._reserve.planned(plan, outcome)

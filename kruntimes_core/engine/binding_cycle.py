@@ -9,31 +9,27 @@ from __future__ import annotations
 
 from typing import Any
 
+from kruntimes_core.engine.api_call_queue import CallQueue
 from kruntimes_core.engine.api_calls import (
     Applied,
     Assumption,
-    NotFound,
     OutcomeUnknown,
     Pending,
     PendingBind,
     PendingTerminal,
-    PendingText,
     PendingWithdrawal,
     Read,
-    ReadAnswer,
     Refused,
     Write,
     WriteAnswer,
 )
-from kruntimes_core.engine.assumed import AssumedRuns
+from kruntimes_core.engine.assumed_runs import AssumedRuns
 from kruntimes_core.engine.cache import Cache
-from kruntimes_core.engine.call_queue import CallQueue
-from kruntimes_core.engine.clock import EngineClock, Timers
+from kruntimes_core.engine.clock import EngineClock
 from kruntimes_core.engine.counters import ConflictStage, Counters, SyncResult
-from kruntimes_core.engine.run_lifecycle import RunEventHandlers, RunLifecycle
+from kruntimes_core.engine.run_lifecycle import RunLifecycle
 from kruntimes_core.engine.runs import RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.model.run import Phase, RunObservation
 from kruntimes_core.model.status_patches import bind_patch, terminal_patch, waiting_patch
 
@@ -46,28 +42,22 @@ class BindingCycle:
 
     def __init__(
         self,
-        settings: Settings,
         clock: EngineClock,
-        timers: Timers,
         runs: Runs,
         cache: Cache,
         queue: SchedulingQueue,
         assumed: AssumedRuns,
         calls: CallQueue,
         lifecycle: RunLifecycle,
-        handlers: RunEventHandlers,
         counters: Counters,
     ) -> None:
-        self._settings = settings
         self._clock = clock
-        self._timers = timers
         self._runs = runs
         self._cache = cache
         self._queue = queue
         self._assumed = assumed
         self._calls = calls
         self._lifecycle = lifecycle
-        self._handlers = handlers
         self._counters = counters
 
     # Making calls, checked in the step in which they are handed out
@@ -87,7 +77,7 @@ class BindingCycle:
                 return write
         return None
 
-    def _still_wanted(self, entry: RunEntry, assumption: Assumption) -> bool:
+    def still_wanted(self, entry: RunEntry, assumption: Assumption) -> bool:
         """Whether the Run and the Pod are as they were when the one was reserved on the other."""
         seen, pod = entry.observation, assumption.pod
         alone = self._cache.pods.without_load(pod.namespace, pod.name)
@@ -99,7 +89,7 @@ class BindingCycle:
             and (alone is assumption.pod_alone or alone == assumption.pod_alone)
         )
 
-    def _withdraw(self, entry: RunEntry, assumption: Assumption) -> None:
+    def withdraw(self, entry: RunEntry, assumption: Assumption) -> None:
         """Move the version on by a changed text: a patch that changes nothing would not move it."""
         stands = entry.observation.message == WITHDRAWAL_TEXT
         text = f"{WITHDRAWAL_TEXT}, again" if stands else WITHDRAWAL_TEXT
@@ -107,7 +97,7 @@ class BindingCycle:
 
     def _write(self, entry: RunEntry, pending: Pending) -> Write | None:
         """The write, made from the newest version; None if it is not due any more."""
-        if isinstance(pending, PendingBind) and not self._still_wanted(entry, pending.assumption):
+        if isinstance(pending, PendingBind) and not self.still_wanted(entry, pending.assumption):
             self._unwanted(entry, pending.assumption)
             return None
         seen = entry.observation
@@ -142,7 +132,7 @@ class BindingCycle:
         if entry.assumption is not assumption:
             self._calls.drop(entry)
         elif assumption.outcome_unknown:
-            self._withdraw(entry, assumption)
+            self.withdraw(entry, assumption)
         else:
             self._lifecycle.drop_bind(entry)
 
@@ -229,64 +219,4 @@ class BindingCycle:
             entry.refuse_in(write.guard)
             self._calls.read(entry)
             return
-        self._calls.read_later(entry, self._queue.after_failure(entry, answer.retry_after))
-
-    # Resolving by a consistent read
-
-    def read(self, read: Read, answer: ReadAnswer) -> None:
-        """What a consistent read found."""
-        entry = self._runs.get((read.namespace, read.uid))
-        if entry is None:
-            return
-        recent = self._calls.was_read(entry)
-        if isinstance(answer, NotFound):
-            self._lifecycle.forget(entry)
-        elif isinstance(answer, OutcomeUnknown):
-            self._calls.read_later(entry, self._queue.after_failure(entry, answer.retry_after))
-        elif answer.observation.run.uid != entry.run.uid:
-            self._lifecycle.forget(entry)
-            self._handlers.observed(answer.observation, consistent=True)
-        else:
-            self._handlers.observed(answer.observation, consistent=recent)
-            if recent:
-                self._conclude(entry, answer.observation)
-
-    def _conclude(self, entry: RunEntry, seen: RunObservation) -> None:
-        """Go on with what waited for the read."""
-        assumption = entry.assumption
-        unanswered = self._calls.in_flight(entry) is not None
-        if assumption is not None:
-            if assumption.outcome_unknown and not unanswered:
-                self._resolve(entry, assumption, seen)
-        elif entry.stage is Stage.AWAITING_READ:
-            self._unchanged(entry, seen.version)
-        elif entry.stage in (Stage.UNSCHEDULABLE, Stage.BACKOFF):
-            text = entry.waiting_text
-            if text is not None and not unanswered and waiting_patch(seen, text) is not None:
-                self._calls.put(entry, PendingText(text))
-
-    def _unchanged(self, entry: RunEntry, version: str) -> None:
-        """A newer version would have queued the Run: no write was applied, and nothing has changed.
-
-        Once that may be chance; again in the same version, only time will tell.
-        """
-        if entry.refused_in == version:
-            self._queue.back_off(entry)
-        else:
-            entry.refuse_in(version)
-            self._queue.requeue(entry)
-
-    def _resolve(self, entry: RunEntry, assumption: Assumption, seen: RunObservation) -> None:
-        """The Run shows no assignment. In the guarded version the patch may still land; else never."""
-        if seen.version != assumption.guard:
-            self._lifecycle.drop_bind(entry)
-            return
-        repeats = assumption.repeat()
-        if not self._still_wanted(entry, assumption):
-            self._withdraw(entry, assumption)
-            return
-        self._timers.at(
-            self._clock.now.ticks + self._settings.backoff(repeats),
-            lambda: entry.assumption is assumption and self._calls.in_flight(entry) is None,
-            lambda: self._calls.put(entry, PendingBind(assumption)),
-        )
+        self._calls.read_later(entry, self._queue.backoff.after_failure(entry, answer.retry_after))

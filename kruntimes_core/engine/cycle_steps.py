@@ -7,11 +7,9 @@ from collections import deque
 from kruntimes_core.engine.api_calls import Assumption
 from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.clock import EngineClock
+from kruntimes_core.engine.current_profiles import CurrentProfiles
 from kruntimes_core.engine.failure_handling import FailureHandler
-from kruntimes_core.engine.profiles import CurrentProfiles
-from kruntimes_core.engine.runs import RunEntry, Stage
-from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
-from kruntimes_core.engine.work import (
+from kruntimes_core.engine.plugin_work import (
     BatchRetryWork,
     CheckWork,
     ClassRetry,
@@ -19,7 +17,9 @@ from kruntimes_core.engine.work import (
     ReserveWork,
     RunWork,
 )
-from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.engine.runs import RunEntry, Stage
+from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
+from kruntimes_core.framework.plugin_results import PluginError
 from kruntimes_core.framework.runtime import ScheduleResult
 
 

@@ -9,25 +9,27 @@ from __future__ import annotations
 from collections import Counter
 
 from kruntimes_core.engine import events
+from kruntimes_core.engine.api_call_queue import CallQueue
 from kruntimes_core.engine.api_calls import Read, ReadAnswer, Request, Write, WriteAnswer
-from kruntimes_core.engine.assumed import AssumedRuns
+from kruntimes_core.engine.assumed_runs import AssumedRuns
 from kruntimes_core.engine.batch_retry import BatchRetry
 from kruntimes_core.engine.binding_cycle import BindingCycle
 from kruntimes_core.engine.cache import Cache, RunKey
-from kruntimes_core.engine.call_queue import CallQueue
 from kruntimes_core.engine.clock import EngineClock, Now, Timers
-from kruntimes_core.engine.commit import Commit
 from kruntimes_core.engine.counters import Counters, WakeupSource
+from kruntimes_core.engine.current_profiles import CurrentProfiles
 from kruntimes_core.engine.cycle_steps import CycleSteps
 from kruntimes_core.engine.decisions import Journal
 from kruntimes_core.engine.failure_handling import FailureHandler
-from kruntimes_core.engine.profiles import CurrentProfiles
-from kruntimes_core.engine.run_lifecycle import RunEventHandlers, RunLifecycle
+from kruntimes_core.engine.outcome_resolver import OutcomeResolver
+from kruntimes_core.engine.plugin_work import BatchRetryWork, Work, WorkResult
+from kruntimes_core.engine.reserve import Reserve
+from kruntimes_core.engine.run_event_handlers import RunEventHandlers
+from kruntimes_core.engine.run_lifecycle import RunLifecycle
 from kruntimes_core.engine.runs import RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_cycle import SchedulingCycle
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue
 from kruntimes_core.engine.settings import Settings
-from kruntimes_core.engine.work import BatchRetryWork, Work, WorkResult
 from kruntimes_core.framework.configuration import Profiles
 
 
@@ -50,15 +52,20 @@ class Engine:
 
         self._lifecycle = lifecycle = RunLifecycle(runs, cache, queue, assumed, calls, counters)
         self._run_handlers = handlers = RunEventHandlers(runs, calls, lifecycle)
-        self._binding_cycle = BindingCycle(
-            settings, clock, timers, runs, cache, queue, assumed, calls, lifecycle, handlers, counters
+        self._binding_cycle = binding = BindingCycle(
+            clock, runs, cache, queue, assumed, calls, lifecycle, counters
+        )
+        self._resolver = OutcomeResolver(
+            settings, clock, timers, runs, queue, calls, lifecycle, handlers, binding
         )
 
         failures = FailureHandler(settings, clock, timers, current, cache, queue, calls, journal, counters)
         steps = CycleSteps(clock, current, cache, queue, failures)
-        commit = Commit(current, cache, assumed, calls, steps, failures, journal, counters)
-        batch = BatchRetry(clock, current, cache, queue, steps, commit, failures, counters)
-        self._cycle = SchedulingCycle(clock, current, queue, assumed, steps, commit, batch, failures, journal)
+        reserve = Reserve(current, cache, assumed, calls, steps, failures, journal, counters)
+        batch = BatchRetry(clock, current, cache, queue, steps, reserve, failures, counters)
+        self._cycle = SchedulingCycle(
+            clock, current, queue, assumed, steps, reserve, batch, failures, journal
+        )
 
         self._listed: set[type] = set()
         """The kinds of lists that were seen."""
@@ -142,7 +149,7 @@ class Engine:
     def read(self, read: Read, answer: ReadAnswer, now: Now) -> None:
         """What a read found."""
         self._clock.advance(now)
-        self._binding_cycle.read(read, answer)
+        self._resolver.read(read, answer)
 
     # Leading
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kruntimes_core.engine.decisions import Decision, Outcome
-from kruntimes_core.engine.work import Runners
-from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.engine.plugin_work import Runners
+from kruntimes_core.framework.plugin_results import PluginError
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runtime import (
     InvalidRunResult,
@@ -22,7 +22,7 @@ from kruntimes_core.framework.runtime import (
     ScheduleResult,
     Verdict,
 )
-from kruntimes_core.framework.runtime.calls import safe_str
+from kruntimes_core.framework.runtime.plugin_calls import safe_str
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.model.times import format_time

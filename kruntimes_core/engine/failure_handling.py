@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from kruntimes_core.engine.api_call_queue import CallQueue
 from kruntimes_core.engine.api_calls import PendingTerminal, PendingText
 from kruntimes_core.engine.cache import Cache
-from kruntimes_core.engine.call_queue import CallQueue
 from kruntimes_core.engine.clock import SECOND, EngineClock, Timers
 from kruntimes_core.engine.counters import Counters, SyncResult, WakeupSource
+from kruntimes_core.engine.current_profiles import CurrentProfiles
 from kruntimes_core.engine.decisions import Decision, Journal, Outcome
-from kruntimes_core.engine.profiles import CurrentProfiles
+from kruntimes_core.engine.plugin_work import BatchRetryWork, ClassRetry, PlanWork, RunWork
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
 from kruntimes_core.engine.settings import Settings
-from kruntimes_core.engine.work import BatchRetryWork, ClassRetry, PlanWork, RunWork
-from kruntimes_core.framework.outcomes import BASE_COMPLETION, PluginError, waiting_text
+from kruntimes_core.framework.plugin_results import PluginError
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runtime import Unschedulable, WaitingMessage
+from kruntimes_core.framework.runtime import Unschedulable
+from kruntimes_core.framework.waiting_message import BASE_COMPLETION, WaitingMessage, waiting_text
 from kruntimes_core.model.run import Phase
 from kruntimes_core.model.status_patches import status_message, waiting_patch
 

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections import deque
 
-from kruntimes_core.engine.assumed import AssumedRuns
+from kruntimes_core.engine.assumed_runs import AssumedRuns
 from kruntimes_core.engine.batch_retry import BatchRetry
 from kruntimes_core.engine.clock import EngineClock
-from kruntimes_core.engine.commit import Commit
+from kruntimes_core.engine.current_profiles import CurrentProfiles
 from kruntimes_core.engine.cycle_steps import CycleSteps
 from kruntimes_core.engine.decisions import Decision, Journal, Outcome
 from kruntimes_core.engine.failure_handling import FailureHandler
-from kruntimes_core.engine.profiles import CurrentProfiles
-from kruntimes_core.engine.runs import RunEntry
-from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
-from kruntimes_core.engine.work import (
+from kruntimes_core.engine.plugin_work import (
     BatchRetryWork,
     PlanWork,
     QueueKeyWork,
@@ -28,6 +25,9 @@ from kruntimes_core.engine.work import (
     Work,
     WorkResult,
 )
+from kruntimes_core.engine.reserve import Reserve
+from kruntimes_core.engine.runs import RunEntry
+from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
 from kruntimes_core.framework.runtime import PluginFailure
 from kruntimes_core.model.run import Phase
 
@@ -46,7 +46,7 @@ class SchedulingCycle:
         queue: SchedulingQueue,
         assumed: AssumedRuns,
         steps: CycleSteps,
-        commit: Commit,
+        reserve: Reserve,
         batch_retry: BatchRetry,
         failures: FailureHandler,
         journal: Journal,
@@ -56,7 +56,7 @@ class SchedulingCycle:
         self._queue = queue
         self._assumed = assumed
         self._steps = steps
-        self._commit = commit
+        self._reserve = reserve
         self._batch_retry = batch_retry
         self._failures = failures
         self._journal = journal
@@ -92,7 +92,7 @@ class SchedulingCycle:
             profile=self._profiles.of(entry.run),
             plugin=plugin,
             now=self._clock.now.wall,
-            last=self._commit.greatest_key,
+            last=self._reserve.greatest_key,
             sample=self._last_key,
         )
 
@@ -137,7 +137,7 @@ class SchedulingCycle:
             self._note(entry, Outcome.IGNORED, "BeingDeleted")
         elif seen.cancel_requested:
             self._failures.end(entry, Phase.CANCELLED, "Cancelled", CANCELLED_MESSAGE)
-        elif self._queue.retry_due(entry) > self._clock.now.ticks:
+        elif self._queue.backoff.retry_due(entry) > self._clock.now.ticks:
             self._queue.delay(entry, entry.retry_delay_until)
             self._note(entry, Outcome.BACKOFF, "RetryDelay", entry.retry_delay_until)
         elif seen.invalid is not None:
@@ -166,15 +166,15 @@ class SchedulingCycle:
         elif isinstance(work, BatchRetryWork):
             self._batch_retry.finish(work, result)
         elif isinstance(work, ReserveWork):
-            self._commit.reserved(work, result)
+            self._reserve.reserved(work, result)
         elif work.entry.token != work.token:
             self._steps.end(work)
         elif isinstance(work, QueueKeyWork):
             self._keyed(work, result)
         elif isinstance(work, PlanWork):
-            self._commit.planned(work, result)
+            self._reserve.planned(work, result)
         else:
-            self._commit.checked(work, result)
+            self._reserve.checked(work, result)
 
     def _keyed(self, work: QueueKeyWork, result: WorkResult) -> None:
         if isinstance(result, PluginFailure):
@@ -191,4 +191,4 @@ class SchedulingCycle:
     def forget_keys(self) -> None:
         """Another plugin orders the queue from now on; its keys say nothing about the former's."""
         self._last_key = None
-        self._commit.forget_keys()
+        self._reserve.forget_keys()

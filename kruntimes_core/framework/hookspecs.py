@@ -18,7 +18,7 @@ from typing import Any
 
 import pluggy
 
-from kruntimes_core.framework.outcomes import Reject
+from kruntimes_core.framework.plugin_results import Reject
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Request, Run
 from kruntimes_core.model.selectors import Affinity, LabelSet

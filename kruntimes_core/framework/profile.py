@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.framework.plugin_results import PluginError
 
 
 @dataclass(frozen=True, slots=True)

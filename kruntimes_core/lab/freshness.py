@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from kruntimes_core.engine.cache import next_heartbeat
+from kruntimes_core.engine.cache.heartbeats import next_heartbeat
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.model.pod import PodObservation
 

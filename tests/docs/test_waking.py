@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kruntimes_core.engine import batch_retry, work
+from kruntimes_core.engine import batch_retry, plugin_work
 from tests.docs.pages import page
 
 BATCHED_RETRY = page("docs/explanation/waking.md").section("Batched retry")
@@ -12,4 +12,4 @@ BATCHED_RETRY = page("docs/explanation/waking.md").section("Batched retry")
 
 def test_a_batch_has_the_bounds_that_are_said() -> None:
     said = re.findall(r"\b\d[\d,]*\b", BATCHED_RETRY)
-    assert said == [f"{batch_retry._BATCH_SIZE:,}", f"{work._BATCH_CALLS:,}"]
+    assert said == [f"{batch_retry._BATCH_SIZE:,}", f"{plugin_work._BATCH_CALLS:,}"]

@@ -41,7 +41,7 @@ def test_a_bind_on_a_connection_that_fell_silent_is_settled(
     work.wait_for("r1", placed, seconds=20)
     work.end(["r1"])
     work.wait_for("r2", placed)
-    assert scheduler.metric("requests_total", request="bind", outcome="InDoubt") == 1
+    assert scheduler.metric("requests_total", request="bind", outcome="OutcomeUnknown") == 1
 
 
 def _overloaded(proxy: FaultProxy, verb: str, plural: str, *replies: Reply) -> None:

@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 from scenes.looking import BASE_TEXT
 
+from kruntimes_core.engine.api_call_queue import CallQueue
 from kruntimes_core.engine.api_calls import PendingText, Write, WriteKind
-from kruntimes_core.engine.call_queue import CallQueue
 from kruntimes_core.engine.clock import SECOND, Timers
 from kruntimes_core.engine.runs import RunEntry, Runs
 from kruntimes_core.engine.settings import Settings

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kruntimes_core import Reject, Run, RuntimePod
-from kruntimes_core.engine.work import QueueKeyWork
+from kruntimes_core.engine.plugin_work import QueueKeyWork
 from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.harness import Host, refuse

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kruntimes_core import FrozenMap, Reject, Request, RuntimePod
-from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.framework.plugin_results import PluginError
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runtime import Runner, ScheduleResult, Unschedulable
-from kruntimes_core.framework.runtime.state_key import share_key
+from kruntimes_core.framework.runtime.state_equality import share_key
 from kruntimes_core.model.snapshot import Pods
 from kruntimes_core.testing import make_pod, make_run, make_snapshot, matching
 from kruntimes_core.testing.plugins import fake_plugin

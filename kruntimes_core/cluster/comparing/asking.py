@@ -8,8 +8,8 @@ from functools import partial
 
 from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.engine.explain import EvaluateWork, Evaluation
-from kruntimes_core.engine.work import WorkResult
-from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.engine.plugin_work import WorkResult
+from kruntimes_core.framework.plugin_results import PluginError
 from kruntimes_core.framework.runtime import PluginFailure
 
 Answer = tuple[Evaluation, ...] | PluginError

@@ -8,10 +8,10 @@ from kruntimes_core.cluster.comparing.difference import Difference, Score, Score
 from kruntimes_core.cluster.comparing.kinds import Hint, Kind, NotCompared
 from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.explain import Evaluation
-from kruntimes_core.framework.outcomes import Reject
+from kruntimes_core.framework.plugin_results import Reject
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runtime import PodScores
-from kruntimes_core.framework.runtime.calls import safe_str
+from kruntimes_core.framework.runtime.plugin_calls import safe_str
 from kruntimes_core.model.run import Run
 
 

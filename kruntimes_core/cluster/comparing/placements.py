@@ -14,7 +14,7 @@ from kruntimes_core.cluster.comparing.sighting import Look, Sighting
 from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.explain import EvaluateWork, Evaluation, EvaluationInput
-from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.framework.plugin_results import PluginError
 from kruntimes_core.model.snapshot import Snapshot
 
 

@@ -13,7 +13,7 @@ from kruntimes_core.cluster.slices import SLICE_TICKS
 from kruntimes_core.cluster.writing.protocol import Writer
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.work import BatchRetryWork, PlanWork, Work, WorkResult
+from kruntimes_core.engine.plugin_work import BatchRetryWork, PlanWork, Work, WorkResult
 
 # Timers of the loop stand still while the machine is suspended; the engine's clock does not. So the
 # engine is looked at once a second, whatever the timers say.

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from kruntimes_core.cluster.planning.blame import culprit_in_frame, overdue, plugins_of
 from kruntimes_core.cluster.planning.protocol import LIMIT_SECONDS, Task
 from kruntimes_core.cluster.planning.thread import frame_of, interrupt
-from kruntimes_core.engine.work import Runners, WorkResult
+from kruntimes_core.engine.plugin_work import Runners, WorkResult
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.model.messages import InputError
 

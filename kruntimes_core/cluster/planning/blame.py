@@ -10,14 +10,14 @@ from typing import Any
 
 from kruntimes_core import __version__
 from kruntimes_core.cluster.planning.protocol import Task
-from kruntimes_core.engine.work import (
+from kruntimes_core.engine.plugin_work import (
     QueueKeyWork,
     ReserveAnswer,
     ReserveWork,
     UnreserveWork,
     WorkResult,
 )
-from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.framework.plugin_results import PluginError
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runtime import PluginFailure
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Container
 
 from kruntimes_core.cluster.planning.protocol import Done
-from kruntimes_core.engine.work import UnreserveWork
+from kruntimes_core.engine.plugin_work import UnreserveWork
 
 
 class Owed:

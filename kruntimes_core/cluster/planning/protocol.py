@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from kruntimes_core.engine.explain import EvaluateWork
-from kruntimes_core.engine.work import Work, WorkResult
+from kruntimes_core.engine.plugin_work import Work, WorkResult
 
 Task = Work | EvaluateWork
 """What runs the code of plugins: a step of a cycle, or a question about one."""

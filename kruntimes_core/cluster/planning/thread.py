@@ -13,8 +13,8 @@ from threading import Lock, Thread
 from types import FrameType
 
 from kruntimes_core.cluster.planning.protocol import Task
-from kruntimes_core.engine.work import Runners, WorkResult
-from kruntimes_core.framework.outcomes import InterruptedCallError
+from kruntimes_core.engine.plugin_work import Runners, WorkResult
+from kruntimes_core.framework.plugin_results import InterruptedCallError
 
 
 def interrupt(thread: Thread) -> None:

@@ -28,9 +28,9 @@ from kruntimes_core.cluster.planning.owed import Owed
 from kruntimes_core.cluster.planning.patience import MOMENT_SECONDS, Patience
 from kruntimes_core.cluster.planning.protocol import LIMIT_SECONDS, Done, Task
 from kruntimes_core.cluster.planning.thread import Handover, WorkerThread
-from kruntimes_core.engine.work import UnreserveWork, WorkResult
-from kruntimes_core.framework.outcomes import InterruptedCallError, PluginError
-from kruntimes_core.framework.runtime import calls
+from kruntimes_core.engine.plugin_work import UnreserveWork, WorkResult
+from kruntimes_core.framework.plugin_results import InterruptedCallError, PluginError
+from kruntimes_core.framework.runtime import plugin_calls
 
 GRACE_SECONDS = 1.0
 """How long an interrupted call may take to notice."""
@@ -179,7 +179,7 @@ class WorkerPlanner:
     def _escaped(self, error: BaseException | None, work: Task) -> PluginError:
         """Something came out of a call that nothing may come out of."""
         culprit: Culprit | None = culprit_in_error(error, plugins_of(work)) if error is not None else None
-        problem = calls.describe(error) if error is not None else "the worker ended"
+        problem = plugin_calls.describe(error) if error is not None else "the worker ended"
         if culprit is None and not isinstance(error, InterruptedCallError):
             self._log.warning("a plan ended with a defect of the host", error=problem)
         return failure(culprit, problem)

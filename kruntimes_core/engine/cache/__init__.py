@@ -2,8 +2,9 @@
 
 from kruntimes_core.engine.cache.allocations import Allocation, PodAllocations, RunKey
 from kruntimes_core.engine.cache.cache import Cache
+from kruntimes_core.engine.cache.heartbeats import next_heartbeat
 from kruntimes_core.engine.cache.namespaces import CacheEventHandler
-from kruntimes_core.engine.cache.pods import PodCache, PodKey, carrying, next_heartbeat
+from kruntimes_core.engine.cache.pods import PodCache, PodKey, carrying
 
 __all__ = [
     "Allocation",

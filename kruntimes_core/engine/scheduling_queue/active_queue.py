@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Hashable
 
-from kruntimes_core.engine.profiles import ProfileDependencies
+from kruntimes_core.engine.current_profiles import ProfileDependencies
 from kruntimes_core.engine.runs import Order, RunEntry, Stage
 
 _CLEANED_EVERY = 1024

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from kruntimes_core.engine.clock import EngineClock, Timers, ticks
+from kruntimes_core.engine.clock import EngineClock, Timers
 from kruntimes_core.engine.counters import Counters, WakeupSource
-from kruntimes_core.engine.profiles import CurrentProfiles
+from kruntimes_core.engine.current_profiles import CurrentProfiles
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue.active_queue import ActiveQueue, EquivalenceClass
-from kruntimes_core.engine.scheduling_queue.order import by_arrival, by_key
-from kruntimes_core.engine.scheduling_queue.unschedulable import UnschedulableRuns
+from kruntimes_core.engine.scheduling_queue.backoff import RunBackoff
+from kruntimes_core.engine.scheduling_queue.queue_sort import by_arrival, by_key
+from kruntimes_core.engine.scheduling_queue.unschedulable_runs import UnschedulableRuns
 from kruntimes_core.engine.settings import Settings
-
-_MAX_RETRY_DELAY_SECONDS = 60.0
-# As many bring a nanosecond, the shortest backoff, past the longest delay; an attempt has no bound.
-_MAX_DOUBLINGS = 36
 
 
 class SchedulingQueue:
@@ -28,8 +25,8 @@ class SchedulingQueue:
         counters: Counters,
     ) -> None:
         self._profiles = profiles
-        self._settings = settings
         self._clock = clock
+        self.backoff = RunBackoff(settings, clock)
         self._timers = timers
         self._active = ActiveQueue()
         self.unschedulable = UnschedulableRuns(self._active, counters)
@@ -108,13 +105,13 @@ class SchedulingQueue:
         """Place a Run by its arrival again: another plugin orders the queue, or none."""
         entry.set_order(by_arrival(entry.arrival), None)
 
-    # Backoff
+    # RunBackoff
 
     def eligible(self, entry: RunEntry) -> bool:
         """Whether a Run is to be placed now: not cancelled, invalid, or in its retry delay."""
         seen = entry.observation
         barred = seen.cancel_requested or seen.deleting or seen.invalid is not None
-        return not barred and self.retry_due(entry) <= self._clock.now.ticks
+        return not barred and self.backoff.retry_due(entry) <= self._clock.now.ticks
 
     def delay(self, entry: RunEntry, until: int) -> None:
         """Let a Run wait for a time, in ticks."""
@@ -127,33 +124,9 @@ class SchedulingQueue:
 
         at_least: seconds that the API server asked for; no more than the longest backoff counts.
         """
-        until = self.after_failure(entry, at_least)
+        until = self.backoff.after_failure(entry, at_least)
         self.delay(entry, until)
         return until
-
-    def after_failure(self, entry: RunEntry, at_least: float | None = None) -> int:
-        """Count a failure of a Run. Returns when to try again, in ticks; at_least: see `back_off`."""
-        pause = self._settings.backoff(entry.fail())
-        if at_least is not None and at_least > 0:
-            pause = max(pause, min(ticks(at_least), self._settings.backoff_max))
-        return self._clock.now.ticks + pause
-
-    def retry_due(self, entry: RunEntry) -> int:
-        """When the retry delay of a re-queued Run ends, in ticks (API contract, Retry delay).
-
-        Computed once, when this attempt is first seen; never longer than the delay from then,
-        whatever clock wrote the time.
-        """
-        seen, now = entry.observation, self._clock.now
-        if seen.run.attempt <= 1 or seen.stopped_at is None:
-            return 0
-        of = (seen.run.attempt, seen.stopped_at)
-        if entry.retry_delay_of != of:
-            doublings = min(seen.run.attempt - 2, _MAX_DOUBLINGS)
-            delay = min(seen.backoff_seconds * 2**doublings, _MAX_RETRY_DELAY_SECONDS)
-            left = (seen.stopped_at - now.wall).total_seconds() + delay
-            entry.set_retry_delay(of, now.ticks + ticks(max(0.0, min(left, delay))))
-        return entry.retry_delay_until
 
 
 def _keyed_for(entry: RunEntry) -> tuple[object, ...]:

@@ -22,7 +22,7 @@ from pydantic import BaseModel
 
 from kruntimes_core.framework.hookspecs import PROJECT, SchedulerHooks, argument_names, hook_names
 from kruntimes_core.framework.plugin_registry.errors import HOST_API, InvalidPlugin, plugin_code
-from kruntimes_core.framework.runtime.calls import safe_repr
+from kruntimes_core.framework.runtime.plugin_calls import safe_repr
 from kruntimes_core.model.messages import did_you_mean
 
 CAPACITY = "capacity"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kruntimes_core import __version__
-from kruntimes_core.framework.runtime.calls import describe
+from kruntimes_core.framework.runtime.plugin_calls import describe
 from kruntimes_core.model.messages import InputError
 
 HOST_API = "1.0"

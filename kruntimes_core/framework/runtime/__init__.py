@@ -4,18 +4,18 @@ Pure: nothing here knows of queues, binds or clocks. What makes it fast is the r
 that an answer holds until an argument that it was given from changes.
 """
 
-from kruntimes_core.framework.runtime.outcomes import (
+from kruntimes_core.framework.runtime.plan_results import (
     PlanOutcome,
     PlanResult,
     PluginFailure,
     ScheduleResult,
     Unschedulable,
     Verdict,
-    WaitingMessage,
 )
 from kruntimes_core.framework.runtime.prefilter import InvalidRunResult, PreFilterState
 from kruntimes_core.framework.runtime.runner import Runner
 from kruntimes_core.framework.runtime.score import PodScores
+from kruntimes_core.framework.waiting_message import WaitingMessage
 
 __all__ = [
     "InvalidRunResult",

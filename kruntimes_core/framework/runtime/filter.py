@@ -9,20 +9,18 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from kruntimes_core.framework.outcomes import BASE_COMPLETION, Reject, waiting_text
+from kruntimes_core.framework.plugin_results import Reject
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runtime import calls
-from kruntimes_core.framework.runtime.outcomes import NO_RUNTIME_PODS, Verdict, WaitingMessage
+from kruntimes_core.framework.runtime import plugin_calls
+from kruntimes_core.framework.runtime.plan_results import Verdict
 from kruntimes_core.framework.runtime.pod_set import PodSet, bits_of, members
 from kruntimes_core.framework.runtime.result_cache import CallCounts, HookCache, PlanInputs, PodAnswers
+from kruntimes_core.framework.waiting_message import RejectionKind, WaitingMessage, choose_waiting_message
 
 # Answers of one filter that are kept, over all states and Pods: some 20 MB of bits at the most, or 25 MB
 # where each answer is kept whole.
 KEPT_ANSWERS = 40_000_000
 KEPT_WHOLE = 250_000
-
-Kind = tuple[str, bool, datetime | None]
-"""Reason, `pinned_elsewhere` and `retry_at` of a rejection."""
 
 
 class FilterAnswers(PodAnswers):
@@ -37,13 +35,13 @@ class FilterAnswers(PodAnswers):
         super().__init__()
         self.passed = 0
         """The set of the Pods that it lets pass."""
-        self._rejected: dict[Kind, int] = {}
+        self._rejected: dict[RejectionKind, int] = {}
         self._last: Reject | None = None
         """What was learned last: Pods that lack the same are rejected with one object."""
         self.version = 0
         """Grows with each change of one of the sets."""
 
-    def rejected(self, among: int) -> Iterator[tuple[Kind, int]]:
+    def rejected(self, among: int) -> Iterator[tuple[RejectionKind, int]]:
         """The kinds of rejection in the set `among`, with how many Pods each."""
         for kind, rejected in self._rejected.items():
             if common := rejected & among:
@@ -69,29 +67,31 @@ class FilterAnswers(PodAnswers):
             else:
                 self._put(kind, self._rejected.get(kind, 0) | pods)
 
-    def _has(self, kind: Kind | None, pods: int) -> bool:
+    def _has(self, kind: RejectionKind | None, pods: int) -> bool:
         """Whether these Pods are in the set of this kind already."""
         known = self.passed if kind is None else self._rejected.get(kind, 0)
         return known & pods == pods
 
-    def _put(self, kind: Kind, pods: int) -> None:
+    def _put(self, kind: RejectionKind, pods: int) -> None:
         if pods:
             self._rejected[kind] = pods
         else:
             del self._rejected[kind]
 
 
-def _kind(answer: Reject | None) -> Kind | None:
+def _kind(answer: Reject | None) -> RejectionKind | None:
     return None if answer is None else (answer.reason, answer.pinned_elsewhere, answer.retry_at)
 
 
-def _alike(positions: Sequence[int], taken: int, answers: list[Reject | None]) -> dict[Kind | None, int]:
+def _alike(
+    positions: Sequence[int], taken: int, answers: list[Reject | None]
+) -> dict[RejectionKind | None, int]:
     """The positions as sets by kind of rejection, None for Pods that pass; often all but a few are alike."""
     usual = answers[len(answers) // 2]
     others = [place for place, answer in enumerate(answers) if answer is not usual]
     if not others:
         return {_kind(usual): taken}
-    kinds: dict[Kind | None, list[int]] = {}
+    kinds: dict[RejectionKind | None, list[int]] = {}
     for place in others:
         kinds.setdefault(_kind(answers[place]), []).append(positions[place])
     alike = {kind: bits_of(found) for kind, found in kinds.items()}
@@ -202,22 +202,11 @@ class Filters:
         return counts
 
     def waiting_message(self, result: FilterResult, runtime: str) -> WaitingMessage:
-        """The rejection that a waiting Run shows: of the Pods that got furthest in the order of filters.
-
-        Pods that the Run is not tied to (`pinned_elsewhere`) count only if there are no others; among the
-        reasons of one plugin the first declared one wins, so that the text does not follow numbers.
-        """
-        given = [
+        """Why the Run waits, where no Pod passed."""
+        rejections = [
             (step.place, kind) for step in result.rejecting for kind, _ in step.answers.rejected(step.came)
         ]
-        here = [(place, kind) for place, kind in given if not kind[1]] or given
-        if not here:
-            return WaitingMessage(NO_RUNTIME_PODS, waiting_text(BASE_COMPLETION, runtime))
-        furthest = max(place for place, _ in here)
-        plugin = self._plugins[furthest]
-        reasons = {kind[0] for place, kind in here if place == furthest}
-        reason = next(reason for reason in plugin.reasons if reason in reasons)
-        return WaitingMessage(reason, waiting_text(plugin.reasons[reason], runtime), plugin.name, furthest)
+        return choose_waiting_message(self._plugins, rejections, runtime)
 
 
 def check_answers(plugin: ActivePlugin, answers: list[Reject | None]) -> list[Reject | None]:
@@ -225,7 +214,7 @@ def check_answers(plugin: ActivePlugin, answers: list[Reject | None]) -> list[Re
     last = good = None
     for place, answer in enumerate(answers):
         if answer is not last:
-            last, good = answer, calls.check_rejection(plugin, answer)
+            last, good = answer, plugin_calls.check_rejection(plugin, answer)
         if good is not answer:
             answers[place] = good
     return answers

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-from kruntimes_core.framework.outcomes import InvalidRun, PluginError
+from kruntimes_core.framework.plugin_results import InvalidRun, PluginError
 from kruntimes_core.framework.profile import ActivePlugin, Hook, Profile
-from kruntimes_core.framework.runtime import calls
-from kruntimes_core.framework.runtime.state_key import StateKey, share_key
+from kruntimes_core.framework.runtime import plugin_calls
+from kruntimes_core.framework.runtime.state_equality import StateKey, share_key
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.selectors import LabelSelector, LabelSet
 from kruntimes_core.model.snapshot import Snapshot
@@ -276,7 +276,7 @@ class _PluginPreFilter:
         except InvalidRun as invalid:
             return self._invalid(invalid, reads if reads is not None else TargetReads(), arguments.workspace)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
-            raise calls.plugin_error(self._plugin, "prefilter", error) from None
+            raise plugin_calls.plugin_error(self._plugin, "prefilter", error) from None
 
     def _invalid(
         self, invalid: InvalidRun, reads: TargetReads, workspace: Workspace | None
@@ -284,11 +284,13 @@ class _PluginPreFilter:
         try:
             reason, message = invalid.reason, invalid.message
         except BaseException as error:  # noqa: BLE001 - a subclass may have left them out
-            raise calls.plugin_error(self._plugin, "prefilter", error) from None
-        if not isinstance(reason, str) or not calls.CAMEL_CASE.fullmatch(reason):
-            raise self._error(f"InvalidRun with reason {calls.safe_repr(reason)}; use a CamelCase name")
+            raise plugin_calls.plugin_error(self._plugin, "prefilter", error) from None
+        if not isinstance(reason, str) or not plugin_calls.CAMEL_CASE.fullmatch(reason):
+            raise self._error(
+                f"InvalidRun with reason {plugin_calls.safe_repr(reason)}; use a CamelCase name"
+            )
         if not isinstance(message, str):
-            raise self._error(f"InvalidRun with message {calls.safe_repr(message)}; use a text")
+            raise self._error(f"InvalidRun with message {plugin_calls.safe_repr(message)}; use a text")
         return InvalidRunResult(
             self._plugin.name, str.__str__(reason), str.__str__(message), reads, workspace
         )

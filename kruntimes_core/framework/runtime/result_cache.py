@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from kruntimes_core.framework.profile import ActivePlugin, Hook
-from kruntimes_core.framework.runtime import calls
-from kruntimes_core.framework.runtime.outcomes import Unschedulable
+from kruntimes_core.framework.runtime import plugin_calls
+from kruntimes_core.framework.runtime.plan_results import Unschedulable
 from kruntimes_core.framework.runtime.pod_set import PodSet, members
 from kruntimes_core.framework.runtime.prefilter import PreFilterState
-from kruntimes_core.framework.runtime.state_key import StateKey
+from kruntimes_core.framework.runtime.state_equality import StateKey
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
@@ -167,7 +167,7 @@ class HookCache(Generic[A]):
             answers.learn(due, taken, given)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin's code raises is its own error
             answers.put_back(taken)
-            raise calls.plugin_error(self.plugin, self._hook, error) from None
+            raise plugin_calls.plugin_error(self.plugin, self._hook, error) from None
 
     @property
     def overfull(self) -> bool:
@@ -198,7 +198,7 @@ def _for_each_pod(hook: Hook) -> _ForEachPod:
         return lambda pods, due, state, run, snapshot: [function(pods[at], state) for at in due]
     if hook.names == ("pod",):
         return lambda pods, due, state, run, snapshot: [function(pods[at]) for at in due]
-    call = calls.positional(hook, calls.FILTER)
+    call = plugin_calls.positional(hook, plugin_calls.FILTER)
     return lambda pods, due, state, run, snapshot: [call(pods[at], state, run, snapshot) for at in due]
 
 

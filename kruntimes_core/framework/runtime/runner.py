@@ -10,7 +10,7 @@ from collections.abc import Set
 
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runtime.filter import FilterAnswers, FilterResult, Filters
-from kruntimes_core.framework.runtime.outcomes import ScheduleResult, Unschedulable, Verdict
+from kruntimes_core.framework.runtime.plan_results import ScheduleResult, Unschedulable, Verdict
 from kruntimes_core.framework.runtime.pod_set import PodSet
 from kruntimes_core.framework.runtime.prefilter import InvalidRunResult, PreFilters, PreFilterState
 from kruntimes_core.framework.runtime.result_cache import CachedResults, CallCounts, PlanInputs, ResultCache

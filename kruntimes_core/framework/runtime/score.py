@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runtime import calls
+from kruntimes_core.framework.runtime import plugin_calls
 from kruntimes_core.framework.runtime.pod_set import bits_of, members
 from kruntimes_core.framework.runtime.result_cache import CallCounts, HookCache, PlanInputs, PodAnswers
 
@@ -224,7 +224,7 @@ class Scorers:
         try:
             return scores[place].best(among)
         except BaseException as error:  # noqa: BLE001 - as above
-            raise calls.plugin_error(self.caches[place].plugin, "score", error) from None
+            raise plugin_calls.plugin_error(self.caches[place].plugin, "score", error) from None
 
     def _normalize(
         self, inputs: PlanInputs, scores: Sequence[ScoreAnswers], order: Sequence[int]
@@ -245,11 +245,13 @@ class Scorers:
             return raw
         state = inputs.state.states[self._places[plugin.name]]
         try:
-            answer = calls.positional(hook, calls.NORMALIZE)(tuple(raw), state, inputs.run, inputs.snapshot)
-            return calls.check_normalized_scores(plugin, answer, len(raw))
+            answer = plugin_calls.positional(hook, plugin_calls.NORMALIZE)(
+                tuple(raw), state, inputs.run, inputs.snapshot
+            )
+            return plugin_calls.check_normalized_scores(plugin, answer, len(raw))
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
-            raise calls.plugin_error(plugin, "normalize", error) from None
+            raise plugin_calls.plugin_error(plugin, "normalize", error) from None
 
 
 def _check_of(plugin: ActivePlugin) -> Any:
-    return calls.check_raw_scores if "normalize" in plugin.hooks else calls.check_plain_scores
+    return plugin_calls.check_raw_scores if "normalize" in plugin.hooks else plugin_calls.check_plain_scores

@@ -9,7 +9,7 @@ from scenes.working import in_work
 
 from kruntimes_core import Reject, RuntimePod, Snapshot
 from kruntimes_core.engine.counters import ConflictStage
-from kruntimes_core.engine.work import CheckWork
+from kruntimes_core.engine.plugin_work import CheckWork
 from kruntimes_core.testing import affinity_object, term_object
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import Host, hold_request

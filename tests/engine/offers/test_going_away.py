@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from offering.scene import ALL, FIRST, ON_POD, Scene
 
-from kruntimes_core.engine.work import PlanWork
+from kruntimes_core.engine.plugin_work import PlanWork
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import PODS, hold_request
 

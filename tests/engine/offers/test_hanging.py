@@ -5,8 +5,8 @@ from __future__ import annotations
 from offering.scene import ALL, Scene
 
 from kruntimes_core.engine.decisions import Outcome
-from kruntimes_core.engine.work import PlanWork
-from kruntimes_core.framework.outcomes import InterruptedCallError
+from kruntimes_core.engine.plugin_work import PlanWork
+from kruntimes_core.framework.plugin_results import InterruptedCallError
 
 
 def test_a_call_that_never_came_back_names_the_plugin_and_binds_nobody(scene: Scene) -> None:

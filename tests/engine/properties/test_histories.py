@@ -8,7 +8,7 @@ from histories.disturbed import Disturbed, disturbances
 from histories.steps import Step, histories
 from hypothesis import given, settings
 
-from kruntimes_core.engine.work import BatchRetryWork
+from kruntimes_core.engine.plugin_work import BatchRetryWork
 from kruntimes_core.framework.configuration import Profiles
 
 HISTORIES = 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 from keeping.keeper import Keeper, Log, host_of
 
 from kruntimes_core import Reject, RuntimePod
-from kruntimes_core.engine.work import ReserveWork
+from kruntimes_core.engine.plugin_work import ReserveWork
 from kruntimes_core.testing.plugins import fake_plugin
 
 

@@ -9,7 +9,7 @@ from scenes.looking import BASE_TEXT
 from scenes.waiting import full
 
 from kruntimes_core.engine import events
-from kruntimes_core.engine.work import PlanWork
+from kruntimes_core.engine.plugin_work import PlanWork
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.testing import make_run
 from kruntimes_core.testing.harness import RUNS, Host, arrive_late

@@ -11,8 +11,7 @@ from histories.history import History
 from histories.steps import Step, pod_names, run_names
 from kruntimes_core.cluster.planning.blame import failed
 from kruntimes_core.engine.api_calls import OutcomeUnknown, Write, WriteAnswer
-from kruntimes_core.engine.settings import Settings
-from kruntimes_core.engine.work import (
+from kruntimes_core.engine.plugin_work import (
     BatchRetryWork,
     PlanWork,
     ReserveWork,
@@ -21,10 +20,11 @@ from kruntimes_core.engine.work import (
     Work,
     WorkResult,
 )
+from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.framework.outcomes import InterruptedCallError
+from kruntimes_core.framework.plugin_results import InterruptedCallError
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runtime import PluginFailure, calls
+from kruntimes_core.framework.runtime import PluginFailure, plugin_calls
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import (
     PODS,
@@ -139,7 +139,7 @@ class Disturbed(History):
             work = planning[place % len(planning)]
             self.under_way.remove(work)
             struck = PluginFailure(
-                calls.plugin_error(work.profile.plugins[0], "filter", InterruptedCallError())
+                plugin_calls.plugin_error(work.profile.plugins[0], "filter", InterruptedCallError())
             )
             result: WorkResult = struck
             if isinstance(work, BatchRetryWork):

@@ -8,7 +8,7 @@ from typing import Any
 from kruntimes_core import Reject, RuntimePod
 from kruntimes_core.cluster.planning.blame import failed
 from kruntimes_core.engine.decisions import Outcome
-from kruntimes_core.engine.work import BatchRetryWork, Runners, Work, WorkResult
+from kruntimes_core.engine.plugin_work import BatchRetryWork, Runners, Work, WorkResult
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing.builders import NAMESPACE

@@ -11,7 +11,7 @@ from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.planning.protocol import Task
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
-from kruntimes_core.engine.work import ReserveWork
+from kruntimes_core.engine.plugin_work import ReserveWork
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing.harness import Host
 from kruntimes_core.testing.plugins import profiles_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kruntimes_core.engine.work import Work
+from kruntimes_core.engine.plugin_work import Work
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing.harness import Host
 from kruntimes_core.testing.plugins import profiles_of

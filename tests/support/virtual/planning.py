@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from kruntimes_core.cluster.planning.protocol import Done, Task
-from kruntimes_core.engine.work import Runners
+from kruntimes_core.engine.plugin_work import Runners
 
 
 class InlinePlanner:

@@ -12,7 +12,7 @@ from virtual.planning import InlinePlanner
 
 from kruntimes_core.cluster.planning.protocol import Done, Task
 from kruntimes_core.cluster.transport.protocol import Call, Response
-from kruntimes_core.engine.work import PlanWork
+from kruntimes_core.engine.plugin_work import PlanWork
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS
 

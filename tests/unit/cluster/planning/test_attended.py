@@ -12,7 +12,7 @@ import pytest
 from scenes.planning import work_of
 
 from kruntimes_core.cluster.planning.attended import UnderWay, attended
-from kruntimes_core.engine.work import Runners, Work
+from kruntimes_core.engine.plugin_work import Runners, Work
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runtime import ScheduleResult
 from kruntimes_core.model.messages import InputError

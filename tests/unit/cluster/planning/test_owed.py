@@ -12,8 +12,8 @@ from scenes.planning import work_of
 
 from kruntimes_core.cluster.planning.blame import failed, failure
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
-from kruntimes_core.engine.assumed import Unreserve
-from kruntimes_core.engine.work import ReserveAnswer, UnreserveWork
+from kruntimes_core.engine.assumed_runs import Unreserve
+from kruntimes_core.engine.plugin_work import ReserveAnswer, UnreserveWork
 from kruntimes_core.framework.runtime import PluginFailure
 from kruntimes_core.testing.plugins import fake_plugin
 

@@ -14,7 +14,7 @@ from virtual.planning import InlinePlanner
 from kruntimes_core.cluster.planning.patience import UNATTENDED, Patience
 from kruntimes_core.cluster.planning.thread import Handover, WorkerThread
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
-from kruntimes_core.engine.work import PlanWork, Work
+from kruntimes_core.engine.plugin_work import PlanWork, Work
 from kruntimes_core.framework.runtime import ScheduleResult
 from kruntimes_core.testing.plugins import fake_plugin
 

@@ -6,26 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from kruntimes_core.framework.outcomes import PluginError, Reject
+from kruntimes_core.framework.plugin_results import PluginError, Reject
 from kruntimes_core.framework.runtime.prefilter import InvalidRunResult, PreFilterState
+from kruntimes_core.framework.waiting_message import WaitingMessage
 from kruntimes_core.model.pod import RuntimePod
-
-# The reason of a Run whose Runtime has no Pods at all: no plugin was there to give one.
-NO_RUNTIME_PODS = "NoRuntimePods"
 
 Verdict = tuple[int, Reject] | None
 """A Pod's first rejection with the place of its filter; None for a Pod that all let pass."""
-
-
-@dataclass(frozen=True, slots=True)
-class WaitingMessage:
-    """Why a waiting Run waits: the rejection of the Pods that got furthest."""
-
-    reason: str
-    text: str
-    plugin: str | None = None
-    place: int = -1
-    """How far in the order of filters the Pods got; -1 when there are no Pods."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from kruntimes_core.framework.outcomes import InterruptedCallError, PluginError, Reject
+from kruntimes_core.framework.plugin_results import InterruptedCallError, PluginError, Reject
 from kruntimes_core.framework.profile import ActivePlugin, Hook
 from kruntimes_core.model.messages import counted
 

@@ -1,22 +1,22 @@
-"""Commit: check that what a plan was made from still holds; then reserve, assume, and queue the bind."""
+"""Reserve: what a plan was made from is checked again, the Run is assumed on its Pod, and the bind queued."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kruntimes_core.engine.api_call_queue import CallQueue
 from kruntimes_core.engine.api_calls import PendingBind
-from kruntimes_core.engine.assumed import AssumedRuns
+from kruntimes_core.engine.assumed_runs import AssumedRuns
 from kruntimes_core.engine.cache import Cache
-from kruntimes_core.engine.call_queue import CallQueue
 from kruntimes_core.engine.counters import ConflictStage, Counters
+from kruntimes_core.engine.current_profiles import CurrentProfiles
 from kruntimes_core.engine.cycle_steps import CycleSteps
 from kruntimes_core.engine.decisions import Journal, Outcome, ReserveRejection
 from kruntimes_core.engine.failure_handling import FailureHandler
-from kruntimes_core.engine.profiles import CurrentProfiles
+from kruntimes_core.engine.plugin_work import CheckWork, PlanWork, ReserveAnswer, ReserveWork, RunWork
 from kruntimes_core.engine.runs import Stage
 from kruntimes_core.engine.scheduling_queue import greatest, key_of
-from kruntimes_core.engine.work import CheckWork, PlanWork, ReserveAnswer, ReserveWork, RunWork
-from kruntimes_core.framework.outcomes import Reject
+from kruntimes_core.framework.plugin_results import Reject
 from kruntimes_core.framework.runtime import (
     InvalidRunResult,
     PlanOutcome,
@@ -35,7 +35,7 @@ from kruntimes_core.model.workspace import WorkspacePhase
 INSUFFICIENT_CAPACITY = "InsufficientCapacity"
 
 
-class Commit:
+class Reserve:
     """What follows on a plan: reserve the chosen Pod, or let the Run wait, end or be planned again."""
 
     def __init__(

@@ -1,14 +1,9 @@
-"""What a plugin may return beside a value, what a waiting Run shows, and the error of a broken plugin."""
+"""What a plugin may give beside a value: a rejection, an invalid Run, or the error of a broken plugin."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-
-from kruntimes_core.model.status_patches import status_message
-
-BASE_COMPLETION = 'available runtime pods for runtime "{runtime}"'
-"""The API contract's base text of a waiting Run; also what RuntimePodAvailability says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +33,6 @@ class InvalidRun(Exception):  # noqa: N818 - the public name that the specificat
         super().__init__(reason, message)
         self.reason = reason
         self.message = message
-
-
-def waiting_text(completion: str, runtime: str) -> str:
-    """The status message for a reason's `completion` of "waiting for ...", as long as the API lets it be.
-
-    It never names a Pod or a Run, so that it stays the same while nothing changes for the Run.
-    """
-    return status_message("waiting for " + completion.replace("{runtime}", runtime))
 
 
 class InterruptedCallError(BaseException):

@@ -6,7 +6,7 @@ from typing import Any
 
 from kruntimes_core.engine.runs import Order
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runtime.calls import describe, safe_repr
+from kruntimes_core.framework.runtime.plugin_calls import describe, safe_repr
 
 
 def by_arrival(arrival: int) -> Order:

@@ -12,11 +12,11 @@ from datetime import datetime
 from typing import Any
 
 from kruntimes_core.engine.api_calls import Assumption
-from kruntimes_core.engine.assumed import Unreserve
+from kruntimes_core.engine.assumed_runs import Unreserve
 from kruntimes_core.engine.decisions import Decision
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, check_key
-from kruntimes_core.framework.outcomes import PluginError, Reject
+from kruntimes_core.framework.plugin_results import PluginError, Reject
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runtime import (
     PlanOutcome,
@@ -25,7 +25,7 @@ from kruntimes_core.framework.runtime import (
     Runner,
     ScheduleResult,
     Unschedulable,
-    calls,
+    plugin_calls,
 )
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
@@ -84,12 +84,12 @@ class QueueKeyWork(RunWork):
 
     def execute(self, runners: Runners) -> Any:
         """The key, or `Broken`."""
-        call = calls.positional(self.plugin.hooks["queue_key"], calls.QUEUE_KEY)
+        call = plugin_calls.positional(self.plugin.hooks["queue_key"], plugin_calls.QUEUE_KEY)
         try:
             key = call(self.run, self.now, self.last)
             check_key(self.plugin, key, self.sample, self.last)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
-            return PluginFailure(calls.plugin_error(self.plugin, "queue_key", error))
+            return PluginFailure(plugin_calls.plugin_error(self.plugin, "queue_key", error))
         return key
 
 
@@ -195,14 +195,16 @@ class ReserveWork(RunWork):
             if hook is None:
                 continue
             called.append(plugin)
-            reserve = calls.positional(hook, calls.RESERVE)
+            reserve = plugin_calls.positional(hook, plugin_calls.RESERVE)
             state = self.assumption.prefilter_state.states[place]
             try:
-                reject = calls.check_rejection(
+                reject = plugin_calls.check_rejection(
                     plugin, reserve(self.assumption.pod, state, self.run), "reserve"
                 )
             except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
-                return ReserveAnswer(tuple(called), broken=calls.plugin_error(plugin, "reserve", error))
+                return ReserveAnswer(
+                    tuple(called), broken=plugin_calls.plugin_error(plugin, "reserve", error)
+                )
             if reject is not None:
                 return ReserveAnswer(tuple(called), turned_down=(plugin, reject))
         return ReserveAnswer(tuple(called))
@@ -227,13 +229,13 @@ class UnreserveWork:
     def execute(self, runners: Runners) -> PluginFailure | None:
         """None, or the failure; the reservation has ended either way."""
         plugin, assumption = self.due.plugin, self.due.assumption
-        unreserve = calls.positional(plugin.hooks["unreserve"], calls.UNRESERVE)
+        unreserve = plugin_calls.positional(plugin.hooks["unreserve"], plugin_calls.UNRESERVE)
         place = assumption.profile.plugins.index(plugin)
         state = assumption.prefilter_state.states[place]
         try:
             unreserve(assumption.pod, state, assumption.run, self.due.bound)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
-            return PluginFailure(calls.plugin_error(plugin, "unreserve", error))
+            return PluginFailure(plugin_calls.plugin_error(plugin, "unreserve", error))
         return None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kruntimes_core.engine.counters import Counters, WakeupSource
-from kruntimes_core.engine.profiles import ProfileDependencies
+from kruntimes_core.engine.current_profiles import ProfileDependencies
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.scheduling_queue.active_queue import ActiveQueue, ClassKey, EquivalenceClass
 from kruntimes_core.framework.runtime import PreFilterState

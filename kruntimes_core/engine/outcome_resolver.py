@@ -1,0 +1,112 @@
+"""Unknown outcomes of writes are resolved by a consistent read of the Run, and by nothing else.
+
+The Run is on the Pod: the bind was applied. It is in another version without an assignment: the bind can
+never land any more. It is in the guarded version: the bind may still land, and is sent again, or withdrawn
+(semantics, Writes, and doubt).
+"""
+
+from __future__ import annotations
+
+from kruntimes_core.engine.api_call_queue import CallQueue
+from kruntimes_core.engine.api_calls import (
+    Assumption,
+    NotFound,
+    OutcomeUnknown,
+    PendingBind,
+    PendingText,
+    Read,
+    ReadAnswer,
+)
+from kruntimes_core.engine.binding_cycle import BindingCycle
+from kruntimes_core.engine.clock import EngineClock, Timers
+from kruntimes_core.engine.run_event_handlers import RunEventHandlers
+from kruntimes_core.engine.run_lifecycle import RunLifecycle
+from kruntimes_core.engine.runs import RunEntry, Runs, Stage
+from kruntimes_core.engine.scheduling_queue import SchedulingQueue
+from kruntimes_core.engine.settings import Settings
+from kruntimes_core.model.run import RunObservation
+from kruntimes_core.model.status_patches import waiting_patch
+
+
+class OutcomeResolver:
+    """Concludes from a consistent read whether a write was applied, or can never be."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: EngineClock,
+        timers: Timers,
+        runs: Runs,
+        queue: SchedulingQueue,
+        calls: CallQueue,
+        lifecycle: RunLifecycle,
+        handlers: RunEventHandlers,
+        binding_cycle: BindingCycle,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._timers = timers
+        self._runs = runs
+        self._queue = queue
+        self._calls = calls
+        self._lifecycle = lifecycle
+        self._handlers = handlers
+        self._binding_cycle = binding_cycle
+
+    def read(self, read: Read, answer: ReadAnswer) -> None:
+        """What a consistent read found."""
+        entry = self._runs.get((read.namespace, read.uid))
+        if entry is None:
+            return
+        recent = self._calls.was_read(entry)
+        if isinstance(answer, NotFound):
+            self._lifecycle.forget(entry)
+        elif isinstance(answer, OutcomeUnknown):
+            self._calls.read_later(entry, self._queue.backoff.after_failure(entry, answer.retry_after))
+        elif answer.observation.run.uid != entry.run.uid:
+            self._lifecycle.forget(entry)
+            self._handlers.observed(answer.observation, consistent=True)
+        else:
+            self._handlers.observed(answer.observation, consistent=recent)
+            if recent:
+                self._conclude(entry, answer.observation)
+
+    def _conclude(self, entry: RunEntry, seen: RunObservation) -> None:
+        """Go on with what waited for the read."""
+        assumption = entry.assumption
+        unanswered = self._calls.in_flight(entry) is not None
+        if assumption is not None:
+            if assumption.outcome_unknown and not unanswered:
+                self._resolve(entry, assumption, seen)
+        elif entry.stage is Stage.AWAITING_READ:
+            self._unchanged(entry, seen.version)
+        elif entry.stage in (Stage.UNSCHEDULABLE, Stage.BACKOFF):
+            text = entry.waiting_text
+            if text is not None and not unanswered and waiting_patch(seen, text) is not None:
+                self._calls.put(entry, PendingText(text))
+
+    def _unchanged(self, entry: RunEntry, version: str) -> None:
+        """A newer version would have queued the Run: no write was applied, and nothing has changed.
+
+        Once that may be chance; again in the same version, only time will tell.
+        """
+        if entry.refused_in == version:
+            self._queue.back_off(entry)
+        else:
+            entry.refuse_in(version)
+            self._queue.requeue(entry)
+
+    def _resolve(self, entry: RunEntry, assumption: Assumption, seen: RunObservation) -> None:
+        """The Run shows no assignment. In the guarded version the patch may still land; else never."""
+        if seen.version != assumption.guard:
+            self._lifecycle.drop_bind(entry)
+            return
+        repeats = assumption.repeat()
+        if not self._binding_cycle.still_wanted(entry, assumption):
+            self._binding_cycle.withdraw(entry, assumption)
+            return
+        self._timers.at(
+            self._clock.now.ticks + self._settings.backoff(repeats),
+            lambda: entry.assumption is assumption and self._calls.in_flight(entry) is None,
+            lambda: self._calls.put(entry, PendingBind(assumption)),
+        )
