@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from kruntimes_core.cluster.api_dispatcher.answers import NOT_SENT
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.comparing.concluding import ours
 from kruntimes_core.cluster.comparing.difference import Difference
 from kruntimes_core.cluster.comparing.holds import Hold, Holds
 from kruntimes_core.cluster.comparing.kinds import Hint, Kind, NotCompared
 from kruntimes_core.cluster.comparing.report import Report
-from kruntimes_core.cluster.writing.answers import NOT_SENT
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Read, Refused, Write, WriteKind
 from kruntimes_core.engine.cache import RunKey
