@@ -12,8 +12,7 @@ from enum import Enum
 from typing import Any
 
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runner import Prepared
-from kruntimes_core.framework.runner.outcomes import Verdict
+from kruntimes_core.framework.runtime import PreFilterState, Verdict
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Phase, Run, RunObservation
 
@@ -28,7 +27,7 @@ class Assumption:
     pod_alone: RuntimePod
     """The Pod without what it carries: a bind that waits is dropped if this changes."""
     profile: Profile
-    prefilter_state: Prepared
+    prefilter_state: PreFilterState
     verdicts: Mapping[str, Verdict] | None = None
     """For the record, where a plugin is stateful."""
     guard: str = ""

@@ -14,7 +14,7 @@ from kruntimes_core.engine.cache import Allocation, Cache, RunKey
 from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runner import Chosen
+from kruntimes_core.framework.runtime import ScheduleResult
 from kruntimes_core.model.run import Request
 
 
@@ -35,7 +35,7 @@ class AssumedRuns:
         self._unreserves: deque[Unreserve] = deque()
         self._requests: dict[tuple[str, str], dict[RunKey, Request]] = {}  # by namespace and Pod UID
 
-    def assume(self, entry: RunEntry, chosen: Chosen, profile: Profile) -> bool:
+    def assume(self, entry: RunEntry, chosen: ScheduleResult, profile: Profile) -> bool:
         """Assume the Run on the Pod as it is now, if all of its request still fits.
 
         The check and the insertion are one step: nothing else changes the cache in between.
@@ -45,7 +45,7 @@ class AssumedRuns:
         alone = self._cache.pods.without_load(pod.namespace, pod.name)
         if current is None or alone is None or current.uid != pod.uid or not current.fits(entry.run.request):
             return False
-        entry.assume(Assumption(entry.run, current, alone, profile, chosen.prepared, chosen.verdicts))
+        entry.assume(Assumption(entry.run, current, alone, profile, chosen.prefilter_state, chosen.verdicts))
         self._requests.setdefault((current.namespace, current.uid), {})[entry.key] = entry.run.request
         self.allocate(entry, WakeupSource.TARGET)
         return True

@@ -18,7 +18,7 @@ from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
 from kruntimes_core.engine.work import BatchRetryWork, ClassRetry, PlanWork
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import Broken, PlanOutcome, Unschedulable
+from kruntimes_core.framework.runtime import PlanOutcome, PluginFailure, Unschedulable
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
@@ -118,9 +118,9 @@ class BatchRetry:
 
     # Finish
 
-    def finish(self, work: BatchRetryWork, result: list[PlanOutcome] | Broken) -> None:
+    def finish(self, work: BatchRetryWork, result: list[PlanOutcome] | PluginFailure) -> None:
         """Handle what came of a batch; what was not reached is retried later."""
-        outcomes = self._abandoned(work, result) if isinstance(result, Broken) else result
+        outcomes = self._abandoned(work, result) if isinstance(result, PluginFailure) else result
         current = bool(outcomes) and self._failures.still_current(work)  # only the last one may reserve
         for retry, outcome in zip(work.retries, outcomes, strict=False):
             self._handle(work, retry, outcome, current)
@@ -134,7 +134,7 @@ class BatchRetry:
         else:
             self._queue.requeue(next_plan.entry)
 
-    def _abandoned(self, work: BatchRetryWork, broken: Broken) -> list[PlanOutcome]:
+    def _abandoned(self, work: BatchRetryWork, broken: PluginFailure) -> list[PlanOutcome]:
         """A call did not come back, and which class it hung for is not known: each is tried by itself now."""
         if len(work.retries) == 1 and work.next_plan is None:
             return [broken]
@@ -147,8 +147,8 @@ class BatchRetry:
         waiting, entry = retry.equivalence_class, retry.entry
         if entry.token != retry.token:  # it has left the class: the next one is tried
             self._queue.unschedulable.end_cycle(waiting)
-        elif isinstance(outcome, Unschedulable) and outcome.prepared.class_key == waiting.key[3]:
-            if self._commit.still_holds(retry.run, outcome.prepared, work.snapshot):
+        elif isinstance(outcome, Unschedulable) and outcome.prefilter_state.class_key == waiting.key[3]:
+            if self._commit.still_holds(retry.run, outcome.prefilter_state, work.snapshot):
                 self._counters.rejected(outcome.rejections)
                 self._failures.keep_unschedulable(work, retry, outcome, current)
             self._queue.unschedulable.end_cycle(waiting)
@@ -160,7 +160,7 @@ class BatchRetry:
 
         A plan that was interrupted is made again by itself: those before it may have used up its time.
         """
-        if isinstance(outcome, Broken) and outcome.error.overtime and not first:
+        if isinstance(outcome, PluginFailure) and outcome.error.overtime and not first:
             self._steps.plan_again(plan)
         else:
             self._commit.planned(plan, outcome)

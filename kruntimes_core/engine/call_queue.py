@@ -9,6 +9,9 @@ from kruntimes_core.engine.api_calls import Pending, PendingText, Write, WriteKi
 from kruntimes_core.engine.clock import Timers
 from kruntimes_core.engine.runs import RunEntry, Runs
 
+# A queue with so many rows more than there are Runs with calls is cleared of those that are void.
+_CLEANED_AT = 1024
+
 
 @dataclass(slots=True, eq=False)
 class _DelayedText:
@@ -83,7 +86,10 @@ class CallQueue:
         calls = self._of(entry)
         calls.pending = pending
         if calls.in_flight is None:
-            self._writes[pending.kind].append((entry, pending))
+            waiting = self._writes[pending.kind]
+            waiting.append((entry, pending))
+            if len(waiting) > _CLEANED_AT + 2 * len(self._calls):
+                self._writes[pending.kind] = deque(one for one in waiting if self._stands(*one))
 
     def delay(self, entry: RunEntry, text: str, until: int) -> None:
         """Let a text wait for its time (in ticks), and then for its turn; until then it may be replaced.

@@ -17,7 +17,14 @@ from kruntimes_core.engine.runs import Stage
 from kruntimes_core.engine.scheduling_queue import greatest, key_of
 from kruntimes_core.engine.work import CheckWork, PlanWork, ReserveAnswer, ReserveWork, RunWork
 from kruntimes_core.framework.outcomes import Reject
-from kruntimes_core.framework.runner import Broken, Chosen, Invalid, PlanOutcome, Prepared, Unschedulable
+from kruntimes_core.framework.runtime import (
+    InvalidRunResult,
+    PlanOutcome,
+    PluginFailure,
+    PreFilterState,
+    ScheduleResult,
+    Unschedulable,
+)
 from kruntimes_core.model.pod import RuntimePod, shortage
 from kruntimes_core.model.run import Phase, Run
 from kruntimes_core.model.snapshot import Snapshot
@@ -54,13 +61,15 @@ class Commit:
 
     def planned(self, work: PlanWork, outcome: PlanOutcome) -> None:
         """A plan came back, and the Run is still the same."""
-        if isinstance(outcome, Broken):
+        if isinstance(outcome, PluginFailure):
             self._steps.fail(work, outcome.error)
         elif not self.still_holds(
-            work.run, outcome if isinstance(outcome, Invalid) else outcome.prepared, work.snapshot
+            work.run,
+            outcome if isinstance(outcome, InvalidRunResult) else outcome.prefilter_state,
+            work.snapshot,
         ):
             self._steps.plan_again(work)
-        elif isinstance(outcome, Invalid):
+        elif isinstance(outcome, InvalidRunResult):
             self._failures.end(work.entry, Phase.FAILED, outcome.reason, outcome.message)
             self._steps.end(work)
         elif isinstance(outcome, Unschedulable):
@@ -71,16 +80,16 @@ class Commit:
             self._counters.rejected(outcome.rejections)
             self._chosen(work, outcome)
 
-    def checked(self, work: CheckWork, outcome: Chosen | Broken | None) -> None:
+    def checked(self, work: CheckWork, outcome: ScheduleResult | PluginFailure | None) -> None:
         """The filters were called again for the chosen Pod."""
-        if isinstance(outcome, Broken):
+        if isinstance(outcome, PluginFailure):
             self._steps.fail(work, outcome.error)
         elif outcome is None:
             self._steps.plan_again(work)
         else:
             self._chosen(work, outcome)
 
-    def still_holds(self, run: Run, state: Prepared | Invalid, snapshot: Snapshot) -> bool:
+    def still_holds(self, run: Run, state: PreFilterState | InvalidRunResult, snapshot: Snapshot) -> bool:
         """Whether what the prefilters read of the snapshot is still so."""
         targets = self._cache.targets(run.namespace)
         if targets is not snapshot.targets and not state.reads.hold(targets):
@@ -93,13 +102,13 @@ class Commit:
             read = None
         return known == read
 
-    def _chosen(self, work: PlanWork | CheckWork, chosen: Chosen) -> None:
+    def _chosen(self, work: PlanWork | CheckWork, chosen: ScheduleResult) -> None:
         """Reserve the chosen Pod if all that it was chosen by is the same, else call the filters first."""
         run = work.run
         same_pod = self._cache.pods.get(run.namespace, chosen.pod.name) is chosen.pod
         snapshot_counts = self._profiles.dependencies(work.profile).snapshot_counts
         moved = snapshot_counts and work.version != self._cache.version(run.namespace)
-        if not same_pod or moved or not self.still_holds(run, chosen.prepared, work.snapshot):
+        if not same_pod or moved or not self.still_holds(run, chosen.prefilter_state, work.snapshot):
             self._steps.check(work, chosen)
         else:
             self._reserve(work, chosen)
@@ -115,7 +124,7 @@ class Commit:
         """Another plugin orders the queue from now on."""
         self._greatest_key = None
 
-    def _reserve(self, work: PlanWork | CheckWork, chosen: Chosen) -> None:
+    def _reserve(self, work: PlanWork | CheckWork, chosen: ScheduleResult) -> None:
         """Reserve room on the chosen Pod, which is as it was when it was chosen."""
         entry = work.entry
         if not self._assumed.assume(entry, chosen, work.profile):

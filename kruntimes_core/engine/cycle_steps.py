@@ -20,7 +20,7 @@ from kruntimes_core.engine.work import (
     RunWork,
 )
 from kruntimes_core.framework.outcomes import PluginError
-from kruntimes_core.framework.runner import Chosen
+from kruntimes_core.framework.runtime import ScheduleResult
 
 
 class CycleSteps:
@@ -89,7 +89,7 @@ class CycleSteps:
         """Plan again at once: without the Pods turned down, or from what has changed."""
         self._due.append(self.plan(work.entry, work.equivalence_class))
 
-    def check(self, work: PlanWork | CheckWork, chosen: Chosen) -> None:
+    def check(self, work: PlanWork | CheckWork, chosen: ScheduleResult) -> None:
         """Call the filters again for the chosen Pod, as it is now."""
         run = work.run
         self._due.append(

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from kruntimes_core.framework.outcomes import PluginError, Reject
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner.outcomes import Verdict
+from kruntimes_core.framework.runtime import Verdict
 from kruntimes_core.model.frozen import FrozenMap
 from kruntimes_core.model.pod import Capacity, RuntimePod
 from kruntimes_core.model.run import Request, Run

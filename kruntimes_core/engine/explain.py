@@ -14,10 +14,15 @@ from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.work import Runners
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runner import Broken, Chosen, Invalid, Runner
-from kruntimes_core.framework.runner.calls import written
-from kruntimes_core.framework.runner.outcomes import Verdict
-from kruntimes_core.framework.runner.ranking import Scored
+from kruntimes_core.framework.runtime import (
+    InvalidRunResult,
+    PluginFailure,
+    PodScores,
+    Runner,
+    ScheduleResult,
+    Verdict,
+)
+from kruntimes_core.framework.runtime.calls import safe_str
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.model.times import format_time
@@ -68,7 +73,7 @@ def candidates_document(decision: Decision, runners: Runners) -> list[dict[str, 
     if profile is None or snapshot is None:
         return []
     verdicts: Mapping[str, Verdict] = {}
-    scored: Mapping[str, Scored] = {}
+    scored: Mapping[str, PodScores] = {}
     try:
         runner = runners.of(profile)
         verdicts, scored = runner.explain(decision.run, snapshot, frozenset(decision.turned_down))
@@ -87,7 +92,7 @@ def _candidate(
     name: str,
     chosen: str | None,
     verdict: Verdict,
-    scored: Scored | None,
+    scored: PodScores | None,
     decision: Decision,
     profile: Profile,
 ) -> dict[str, Any]:
@@ -111,9 +116,9 @@ def _candidate(
     }
 
 
-def _scores(scored: Scored, profile: Profile) -> dict[str, dict[str, Any]]:
+def _scores(scored: PodScores, profile: Profile) -> dict[str, dict[str, Any]]:
     return {
-        plugin.name: {"raw": written(raw), "normalized": normalized, "weight": plugin.weight}
+        plugin.name: {"raw": safe_str(raw), "normalized": normalized, "weight": plugin.weight}
         for plugin, raw, normalized in zip(
             profile.implementing("score"), scored.raw, scored.normalized, strict=True
         )
@@ -129,11 +134,11 @@ class Evaluation:
 
     best: str | None = None
     """The Pod that they choose."""
-    invalid: Invalid | None = None
+    invalid: InvalidRunResult | None = None
     """The plugin that says that the Run can never be placed; then there are no verdicts."""
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     """Each Pod's first rejection, None if it is feasible."""
-    scored: Mapping[str, Scored] = field(default_factory=dict)
+    scored: Mapping[str, PodScores] = field(default_factory=dict)
     """The scores of the feasible Pods."""
 
 
@@ -156,23 +161,23 @@ class EvaluateWork:
     profile: Profile
     inputs: tuple[EvaluationInput, ...]
 
-    def execute(self, runners: Runners) -> tuple[Evaluation, ...] | Broken:
+    def execute(self, runners: Runners) -> tuple[Evaluation, ...] | PluginFailure:
         """One evaluation for each input, in order."""
         try:
             return tuple([_evaluate(self.profile, each) for each in self.inputs])
         except PluginError as error:
-            return Broken(error)
+            return PluginFailure(error)
 
 
 def _evaluate(profile: Profile, given: EvaluationInput) -> Evaluation:
     """By a runner of its own: the result cache of the cycles is not led back to another snapshot."""
     runner, run, snapshot = Runner(profile), given.run, given.snapshot
     planned = runner.plan(run, snapshot, given.excluded)
-    if isinstance(planned, Invalid):
+    if isinstance(planned, InvalidRunResult):
         return Evaluation(invalid=planned)
     verdicts, scored = runner.explain(run, snapshot, given.excluded)
     return Evaluation(
-        best=planned.pod.name if isinstance(planned, Chosen) else None,
+        best=planned.pod.name if isinstance(planned, ScheduleResult) else None,
         verdicts=verdicts if given.verdicts is None else given.verdicts,
         scored=scored,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kruntimes_core.engine.api_calls import PendingTerminal, PendingText
 from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.call_queue import CallQueue
-from kruntimes_core.engine.clock import EngineClock, Timers
+from kruntimes_core.engine.clock import SECOND, EngineClock, Timers
 from kruntimes_core.engine.counters import Counters, SyncResult, WakeupSource
 from kruntimes_core.engine.decisions import Decision, Journal, Outcome
 from kruntimes_core.engine.profiles import CurrentProfiles
@@ -13,12 +13,14 @@ from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.engine.work import BatchRetryWork, ClassRetry, PlanWork, RunWork
-from kruntimes_core.framework.outcomes import PluginError
+from kruntimes_core.framework.outcomes import BASE_COMPLETION, PluginError, waiting_text
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import Headline, Unschedulable
-from kruntimes_core.framework.texts import BASE_COMPLETION, waiting_text
+from kruntimes_core.framework.runtime import Unschedulable, WaitingMessage
 from kruntimes_core.model.run import Phase
 from kruntimes_core.model.status_patches import status_message, waiting_patch
+
+# A plugin that names the next moment each time must not keep the host busy (semantics, Waiting and waking).
+_SMALLEST_PAUSE = SECOND // 10
 
 
 class FailureHandler:
@@ -52,13 +54,13 @@ class FailureHandler:
         """Let the Run wait for a change, or for a time after a refused reservation."""
         entry = work.entry
         self._counters.synced(SyncResult.NO_PODS)
-        headline = waiting_headline(entry, self._profiles.of(entry.run), outcome)
+        message = waiting_message_of(entry, self._profiles.of(entry.run), outcome)
         if entry.turned_down:
             self._queue.back_off(entry)
         else:
             self._wait_in_class(work, outcome)
-        if is_news(entry.decision, work.equivalence_class, headline):
-            self._show(work, outcome, headline)
+        if is_news(entry.decision, work.equivalence_class, message):
+            self._show(work, outcome, message)
 
     def keep_unschedulable(
         self, work: BatchRetryWork, retry: ClassRetry, outcome: Unschedulable, current: bool
@@ -66,9 +68,9 @@ class FailureHandler:
         """Let the first Run of a class go on waiting where it is. current: see `still_current`."""
         entry, waiting = retry.entry, retry.equivalence_class
         self._counters.synced(SyncResult.NO_PODS)
-        self._queue.unschedulable.keep(waiting, entry, outcome.prepared, current)
+        self._queue.unschedulable.keep(waiting, entry, outcome.prefilter_state, current)
         self._arm_retry(waiting, outcome)
-        if is_news(entry.decision, waiting, outcome.headline):
+        if is_news(entry.decision, waiting, outcome.waiting_message):
             own = PlanWork(
                 entry=entry,
                 token=retry.token,
@@ -77,7 +79,7 @@ class FailureHandler:
                 snapshot=work.snapshot,
                 version=work.version,
             )
-            self._show(own, outcome, outcome.headline)
+            self._show(own, outcome, outcome.waiting_message)
 
     def still_current(self, work: PlanWork | BatchRetryWork) -> bool:
         """Whether nothing changed since the snapshot of the work that could turn its answer."""
@@ -92,7 +94,7 @@ class FailureHandler:
         waiting = self._queue.unschedulable.add(
             work.entry,
             work.profile.name,
-            outcome.prepared,
+            outcome.prefilter_state,
             self._profiles.dependencies(work.profile),
             current=self.still_current(work),
         )
@@ -100,10 +102,11 @@ class FailureHandler:
 
     def _arm_retry(self, waiting: EquivalenceClass, outcome: Unschedulable) -> None:
         """Wake the class when a rejection may turn by itself (`Reject.retry_at`)."""
-        if outcome.again_at is None:
+        if outcome.retry_at is None:
             return
-        at = self._clock.tick_of(outcome.again_at)
-        if waiting.arm(at, self._clock.now.ticks):
+        now = self._clock.now.ticks
+        at = max(self._clock.tick_of(outcome.retry_at), now + _SMALLEST_PAUSE)
+        if waiting.arm(at, now):
             self._timers.at(
                 at,
                 # While its only Run is being scheduled the class is empty, and the timer is as due as before.
@@ -113,14 +116,14 @@ class FailureHandler:
 
     # The waiting text
 
-    def _show(self, work: PlanWork, outcome: Unschedulable, headline: Headline) -> None:
+    def _show(self, work: PlanWork, outcome: Unschedulable, message: WaitingMessage) -> None:
         """Record why a Run waits, and write that text if it does not stand there already."""
-        entry, text = work.entry, headline.text
+        entry, text = work.entry, message.text
         decision = work.decision(
             outcome=Outcome.WAITING,
-            reason=headline.reason,
+            reason=message.reason,
             message=text,
-            furthest=headline.place,
+            furthest=message.place,
             verdicts=outcome.verdicts,
         )
         self._journal.note(entry.decide(decision), decision)
@@ -165,10 +168,10 @@ class FailureHandler:
         self._counters.plugin_failed(error.plugin, error.hook)
 
 
-def waiting_headline(entry: RunEntry, profile: Profile, outcome: Unschedulable) -> Headline:
+def waiting_message_of(entry: RunEntry, profile: Profile, outcome: Unschedulable) -> WaitingMessage:
     """Why the Run waits; a Pod that was reserved in vain had passed every filter."""
     if not entry.turned_down:
-        return outcome.headline
+        return outcome.waiting_message
     last = list(entry.turned_down.values())[-1]
     completion = BASE_COMPLETION
     for plugin in profile.plugins:
@@ -176,10 +179,10 @@ def waiting_headline(entry: RunEntry, profile: Profile, outcome: Unschedulable) 
             # A profile that was loaded meanwhile may have built it with other reasons.
             completion = plugin.reasons.get(last.reject.reason, BASE_COMPLETION)
     text = waiting_text(completion, entry.run.runtime)
-    return Headline(last.reject.reason, text, last.plugin, len(profile.plugins))
+    return WaitingMessage(last.reject.reason, text, last.plugin, len(profile.plugins))
 
 
-def is_news(before: Decision | None, waiting: EquivalenceClass | None, headline: Headline) -> bool:
+def is_news(before: Decision | None, waiting: EquivalenceClass | None, message: WaitingMessage) -> bool:
     """Whether a Run that waited shows another reason now. before: what was decided of it last.
 
     In a cycle of its own, always. When its class was tried with changed Pods, only if they got further
@@ -190,6 +193,6 @@ def is_news(before: Decision | None, waiting: EquivalenceClass | None, headline:
         return True
     if before.outcome is not Outcome.WAITING:
         return True
-    if headline.place == before.furthest:
-        return headline.text != before.message
-    return headline.place > before.furthest
+    if message.place == before.furthest:
+        return message.text != before.message
+    return message.place > before.furthest

@@ -10,7 +10,7 @@ from typing import Any
 from kruntimes_core.engine.api_calls import Assumption
 from kruntimes_core.engine.cache import Allocation, RunKey
 from kruntimes_core.engine.decisions import NONE_TURNED_DOWN, Decision, Outcome, ReserveRejection
-from kruntimes_core.framework.runner import Prepared
+from kruntimes_core.framework.runtime import PreFilterState
 from kruntimes_core.model.run import Run, RunObservation
 
 Order = tuple[Any, ...]
@@ -60,7 +60,7 @@ class RunEntry:
     retry_delay_of: tuple[object, ...] | None = None
     """Which attempt, stopped when, `retry_delay_until` was computed for."""
     retry_delay_until: int = 0
-    prefilter_state: Prepared | None = None
+    prefilter_state: PreFilterState | None = None
     """What the answer that holds the Run back was given from."""
     equivalence_class: object | None = None
     """The class that it waits in; only the scheduling queue looks into it."""
@@ -163,7 +163,7 @@ class RunEntry:
         self.leave()
         self.equivalence_class = None
 
-    def answered_from(self, prefilter_state: Prepared) -> None:
+    def answered_from(self, prefilter_state: PreFilterState) -> None:
         """Keep what the answer that holds the Run back was given from."""
         self.prefilter_state = prefilter_state
 

@@ -1,6 +1,6 @@
 """The scheduling cycle: take a snapshot, plan where the driver likes, commit.
 
-PreFilter, Filter, Score and Normalize are called in the plan (`framework.runner`); Reserve and Assume
+PreFilter, Filter, Score and Normalize are called in the plan (`framework.runtime`); Reserve and Assume
 belong to the `commit`. A Run waits only after everything that changed since its snapshot was
 evaluated for it, and is reserved only if every answer still holds (semantics, The cycle).
 """
@@ -28,7 +28,7 @@ from kruntimes_core.engine.work import (
     Work,
     WorkResult,
 )
-from kruntimes_core.framework.runner import Broken
+from kruntimes_core.framework.runtime import PluginFailure
 from kruntimes_core.model.run import Phase
 
 # While the queue is never empty, one in so many cycles still belongs to the sweep.
@@ -161,7 +161,7 @@ class SchedulingCycle:
     def finish(self, work: Work, result: WorkResult) -> None:
         """Handle what came of a piece of work."""
         if isinstance(work, UnreserveWork):
-            if isinstance(result, Broken):
+            if isinstance(result, PluginFailure):
                 self._failures.count_error(result.error)
         elif isinstance(work, BatchRetryWork):
             self._batch_retry.finish(work, result)
@@ -177,7 +177,7 @@ class SchedulingCycle:
             self._commit.checked(work, result)
 
     def _keyed(self, work: QueueKeyWork, result: WorkResult) -> None:
-        if isinstance(result, Broken):
+        if isinstance(result, PluginFailure):
             self._steps.fail(work, result.error)
             return
         entry, run = work.entry, work.run

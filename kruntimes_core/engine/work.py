@@ -18,15 +18,14 @@ from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, check_key
 from kruntimes_core.framework.outcomes import PluginError, Reject
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runner import (
-    Broken,
-    Chosen,
+from kruntimes_core.framework.runtime import (
     PlanOutcome,
-    Prepared,
+    PluginFailure,
+    PreFilterState,
     Runner,
+    ScheduleResult,
     Unschedulable,
     calls,
-    checks,
 )
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
@@ -90,7 +89,7 @@ class QueueKeyWork(RunWork):
             key = call(self.run, self.now, self.last)
             check_key(self.plugin, key, self.sample, self.last)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
-            return Broken(calls.broken(self.plugin, "queue_key", error))
+            return PluginFailure(calls.plugin_error(self.plugin, "queue_key", error))
         return key
 
 
@@ -109,7 +108,7 @@ class PlanWork(RunWork):
         try:
             return runners.of(self.profile).plan(self.run, self.snapshot, self.excluded)
         except PluginError as error:
-            return Broken(error)
+            return PluginFailure(error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,12 +119,12 @@ class CheckWork(RunWork):
     version: int
     pod_name: str
 
-    def execute(self, runners: Runners) -> Chosen | Broken | None:
+    def execute(self, runners: Runners) -> ScheduleResult | PluginFailure | None:
         """The Pod as it is now, or None if it does not pass any more."""
         try:
             return runners.of(self.profile).check(self.run, self.snapshot, self.pod_name)
         except PluginError as error:
-            return Broken(error)
+            return PluginFailure(error)
 
 
 @dataclass(slots=True)
@@ -136,7 +135,7 @@ class ClassRetry:
     entry: RunEntry
     token: int
     run: Run
-    before: Prepared | None
+    before: PreFilterState | None
     """Of the Run, when it was planned last."""
 
 
@@ -160,13 +159,13 @@ class BatchRetryWork(RunWork):
         """What came of the retries in order, and of what comes after them, as far as they were made."""
         runner = runners.of(self.profile)
         outcomes: list[PlanOutcome] = []
-        limit = runner.effort.questions + _BATCH_CALLS
+        limit = runner.call_counts.pods + _BATCH_CALLS
         for retry in self.retries:
             try:
                 outcomes.append(runner.plan(retry.run, self.snapshot, before=retry.before))
             except PluginError as error:
-                outcomes.append(Broken(error))
-            if not isinstance(outcomes[-1], Unschedulable) or runner.effort.questions > limit:
+                outcomes.append(PluginFailure(error))
+            if not isinstance(outcomes[-1], Unschedulable) or runner.call_counts.pods > limit:
                 return outcomes
         return outcomes if self.next_plan is None else [*outcomes, self.next_plan.execute(runners)]
 
@@ -199,9 +198,11 @@ class ReserveWork(RunWork):
             reserve = calls.positional(hook, calls.RESERVE)
             state = self.assumption.prefilter_state.states[place]
             try:
-                reject = checks.rejection(plugin, reserve(self.assumption.pod, state, self.run), "reserve")
+                reject = calls.check_rejection(
+                    plugin, reserve(self.assumption.pod, state, self.run), "reserve"
+                )
             except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
-                return ReserveAnswer(tuple(called), broken=calls.broken(plugin, "reserve", error))
+                return ReserveAnswer(tuple(called), broken=calls.plugin_error(plugin, "reserve", error))
             if reject is not None:
                 return ReserveAnswer(tuple(called), turned_down=(plugin, reject))
         return ReserveAnswer(tuple(called))
@@ -223,7 +224,7 @@ class UnreserveWork:
 
     due: Unreserve
 
-    def execute(self, runners: Runners) -> Broken | None:
+    def execute(self, runners: Runners) -> PluginFailure | None:
         """None, or the failure; the reservation has ended either way."""
         plugin, assumption = self.due.plugin, self.due.assumption
         unreserve = calls.positional(plugin.hooks["unreserve"], calls.UNRESERVE)
@@ -232,7 +233,7 @@ class UnreserveWork:
         try:
             unreserve(assumption.pod, state, assumption.run, self.due.bound)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
-            return Broken(calls.broken(plugin, "unreserve", error))
+            return PluginFailure(calls.plugin_error(plugin, "unreserve", error))
         return None
 
 

@@ -11,11 +11,13 @@ nothing assumed and nothing written, and the Run is tried again with backoff.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from kruntimes_core.framework.markers import hookspec
+import pluggy
+
 from kruntimes_core.framework.outcomes import Reject
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Request, Run
@@ -24,15 +26,21 @@ from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.model.targets import Targets
 from kruntimes_core.model.workspace import Workspace
 
+PROJECT = "kruntimes"
+"""pluggy's name of this host, which ties a marked function to its specifications."""
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
 
 class SchedulerHooks:
-    """What a plugin may implement, in the order in which a cycle asks."""
+    """What a plugin may implement, in the order in which a cycle calls it."""
 
     @hookspec
     def queue_key(self, run: Run, now: datetime, last: Any) -> Any:
         """Give the place of a Run in the queue: smaller keys leave it first.
 
-        Asked once for a Run and attempt, when it is first eligible, in order of arrival, on one
+        Called once for a Run and attempt, when it is first eligible, in order of arrival, on one
         thread; again only if its labels change. The key survives waiting, wakeups and errors.
         At most one plugin of a host may implement it; it may keep state.
 
@@ -56,7 +64,7 @@ class SchedulerHooks:
         request, labels, affinity: of the Run. workspace: the PersistentWorkspace that the Run names, of
         phase `WorkspacePhase.MISSING` when it does not exist; None when the Run names none.
         targets: the active and assumed Runs of the namespace, by label set.
-        run, snapshot: everything; naming one of them means to be asked for each Run, or each time.
+        run, snapshot: everything; naming one of them means to be called for each Run, or each time.
 
         Returns: the state that `filter`, `score`, `normalize`, `reserve` and `unreserve` get, or
         None. A state that is equal and hashable by value is shared by all Runs that have it.
@@ -67,7 +75,7 @@ class SchedulerHooks:
     def filter(self, pod: RuntimePod, state: Any, run: Run, snapshot: Snapshot) -> Reject | None:
         """Say whether a Run may be placed on a Pod.
 
-        Asked for each Pod of the Runtime, ready or not, in the configured order of plugins, until
+        Called for each Pod of the Runtime, ready or not, in the configured order of plugins, until
         the first rejection. state: what this plugin's `prefilter` returned.
 
         Returns: None for yes, or `Reject(reason)` with a reason out of the plugin's `reasons`.
@@ -85,8 +93,8 @@ class SchedulerHooks:
     def normalize(self, scores: Sequence[Any], state: Any, run: Run, snapshot: Snapshot) -> Sequence[int]:
         """Turn this plugin's raw scores of all feasible Pods into 0..100, more is better.
 
-        Asked once in a cycle, when all raw scores are known; not at all where the outcome cannot
-        depend on it (see `best_stays_best`).
+        Called once in a plan, when all raw scores are known; not at all where the outcome cannot
+        depend on it (see `normalize_keeps_best`).
 
         Returns: one int 0..100 for each score, in the given order.
         """
@@ -95,16 +103,26 @@ class SchedulerHooks:
     def reserve(self, pod: RuntimePod, state: Any, run: Run) -> Reject | None:
         """Take what this plugin keeps outside of the snapshot for a Run on its chosen Pod.
 
-        Asked in the configured order after the host has reserved capacity.
+        Called in the configured order after the host has reserved capacity.
 
         Returns: None, or `Reject(reason)`: the reservation is undone and the next best Pod tried.
         """
 
     @hookspec
     def unreserve(self, pod: RuntimePod, state: Any, run: Run, bound: bool) -> None:
-        """Give back what `reserve` took. Asked in reverse order, exactly once for each `reserve`
-        that was asked (one that raised included), when the reservation ends. Must be idempotent.
+        """Give back what `reserve` took. Called in reverse order, exactly once for each `reserve`
+        that was called (one that raised included), when the reservation ends. Must be idempotent.
 
         bound: True when the Run is bound and now counts in the snapshot; False when the bind was
         refused, the Run or its Pod went away, leadership was lost, or the host stops.
         """
+
+
+def hook_names() -> tuple[str, ...]:
+    """The seven hooks, in the order of the specification class."""
+    return tuple(name for name in vars(SchedulerHooks) if not name.startswith("_"))
+
+
+def argument_names(hook: str) -> tuple[str, ...]:
+    """What an implementation of `hook` may name."""
+    return tuple(inspect.signature(getattr(SchedulerHooks, hook)).parameters)[1:]

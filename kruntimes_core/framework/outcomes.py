@@ -1,25 +1,30 @@
-"""What a plugin may answer beside a value, and what the host makes of a broken one."""
+"""What a plugin may return beside a value, what a waiting Run shows, and the error of a broken plugin."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 
+from kruntimes_core.model.status_patches import status_message
+
+BASE_COMPLETION = 'available runtime pods for runtime "{runtime}"'
+"""The API contract's base text of a waiting Run; also what RuntimePodAvailability says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """A plugin's no to one Pod: rejected, not broken.
+    """A plugin rejects one Pod; it is not broken.
 
     reason: a CamelCase name out of the plugin's own `reasons`.
     detail: free text for the decision record only; never in a status or a metric.
-    again_at: an aware time at which the answer may become yes, besides any change.
-    elsewhere: the Run is tied to another Pod than this one, so this no explains little.
+    retry_at: an aware time at which the Pod may become feasible, besides any change.
+    pinned_elsewhere: the Run is tied to another Pod than this one, so this rejection explains little.
     """
 
     reason: str
     detail: str | None = None
-    again_at: datetime | None = None
-    elsewhere: bool = False
+    retry_at: datetime | None = None
+    pinned_elsewhere: bool = False
 
 
 class InvalidRun(Exception):  # noqa: N818 - the public name that the specification's authors chose
@@ -35,6 +40,14 @@ class InvalidRun(Exception):  # noqa: N818 - the public name that the specificat
         self.message = message
 
 
+def waiting_text(completion: str, runtime: str) -> str:
+    """The status message for a reason's `completion` of "waiting for ...", as long as the API lets it be.
+
+    It never names a Pod or a Run, so that it stays the same while nothing changes for the Run.
+    """
+    return status_message("waiting for " + completion.replace("{runtime}", runtime))
+
+
 class InterruptedCallError(BaseException):
     """Raised inside a call that took too long. No `Exception`: no plugin is to swallow it."""
 
@@ -43,7 +56,7 @@ class InterruptedCallError(BaseException):
 
 
 class PluginError(Exception):
-    """A plugin is broken: it raised, or answered out of contract. Never read as a rejection."""
+    """A plugin is broken: it raised, or returned what its hook may not. Never read as a rejection."""
 
     def __init__(self, plugin: str, origin: str, hook: str, problem: str, overtime: bool = False) -> None:
         """plugin: its name; origin: distribution and version; hook: where; problem: one line.

@@ -1,4 +1,4 @@
-"""A profile: the plugins that decide for a set of Runs, resolved to plain functions and in order.
+"""Profiles: the plugins that decide for a set of Runs, in order, their hooks resolved to plain functions.
 
 pluggy finds and checks the plugins; a cycle calls them directly, thirty times faster than through
 a hook relay.
@@ -7,7 +7,7 @@ a hook relay.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kruntimes_core.framework.outcomes import PluginError
@@ -33,7 +33,7 @@ class ActivePlugin:
     weight: int = 1
     stateful: bool = False
     provides: frozenset[str] = frozenset()
-    best_stays_best: bool = False
+    normalize_keeps_best: bool = False
 
     @property
     def origin(self) -> str:
@@ -56,3 +56,42 @@ class Profile:
     def implementing(self, hook: str) -> tuple[ActivePlugin, ...]:
         """The plugins with an implementation of `hook`, in order."""
         return tuple(plugin for plugin in self.plugins if hook in plugin.hooks)
+
+
+@dataclass(frozen=True, slots=True)
+class Profiles:
+    """The profiles of a host; the first is the default one, for every Runtime that no other names."""
+
+    all: tuple[Profile, ...]
+    queue_plugin: ActivePlugin | None = field(init=False, repr=False, compare=False)
+    """The plugin that orders the host's one queue, or None for the order of arrival.
+
+    One instance for all Runs, that of the first profile with it: its keys must be comparable.
+    """
+    _by_runtime: Mapping[str, Profile] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        owned = {runtime: profile for profile in self.all for runtime in profile.runtimes or ()}
+        ordering = [plugin for profile in self.all for plugin in profile.implementing("queue_key")]
+        object.__setattr__(self, "queue_plugin", ordering[0] if ordering else None)
+        object.__setattr__(self, "_by_runtime", owned)
+
+    def of(self, runtime: str) -> Profile:
+        """The profile that places the Runs of `runtime`."""
+        return self._by_runtime.get(runtime, self.all[0])
+
+
+def wrap_hooks(profiles: Profiles, wrap: Callable[[ActivePlugin, str, Hook], Callable[..., Any]]) -> Profiles:
+    """The same profiles with something around every hook, to watch, count or time the calls.
+
+    wrap: gives what is called in the place of a hook's function, with the same arguments. The host calls that
+    as it calls the plugin's own: it cannot tell, and has no code for it.
+    """
+
+    def wrapped(plugin: ActivePlugin) -> ActivePlugin:
+        hooks = {name: Hook(wrap(plugin, name, hook), hook.names) for name, hook in plugin.hooks.items()}
+        return replace(plugin, hooks=hooks)
+
+    return Profiles(
+        tuple(replace(one, plugins=tuple(wrapped(plugin) for plugin in one.plugins)) for one in profiles.all)
+    )

@@ -1,9 +1,10 @@
 """The names that a plugin may rely on. `kruntimes_core` hands them out; there is no other list of them."""
 
-from kruntimes_core.framework.markers import hookimpl
+from kruntimes_core.framework.hookspecs import hookimpl
 from kruntimes_core.framework.outcomes import InvalidRun, Reject
 from kruntimes_core.model.frozen import FrozenMap
 from kruntimes_core.model.pod import Capacity, RuntimePod, Unavailability
+from kruntimes_core.model.ratio import Ratio
 from kruntimes_core.model.run import Request, Run
 from kruntimes_core.model.selectors import (
     Affinity,
@@ -28,6 +29,7 @@ __all__ = [
     "LabelSet",
     "Operator",
     "Pods",
+    "Ratio",
     "Reject",
     "Request",
     "Requirement",

@@ -109,13 +109,6 @@ class Targets(Mapping[LabelSet, int]):
                 counts.remember(selector, counted)
         return counted
 
-    def differing(self, other: Targets) -> list[LabelSet]:
-        """The label sets that only one of the two holds."""
-        mine, others = self._sets, other._sets
-        return [labels for labels in others if labels not in mine] + [
-            labels for labels in mine if labels not in others
-        ]
-
     def changed_by(self, labels: LabelSet, difference: int) -> Targets:
         """The multiset with `difference` more (or, negative, fewer) targets that carry `labels`."""
         if not difference:

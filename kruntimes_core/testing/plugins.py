@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles
-from kruntimes_core.framework.loading import Catalog
-from kruntimes_core.framework.profile import ActivePlugin, Hook, Profile
-from kruntimes_core.framework.wrapping import wrapped
+from kruntimes_core.framework.plugin_registry import PluginRegistry
+from kruntimes_core.framework.profile import ActivePlugin, Hook, Profile, wrap_hooks
 
 
 def fake_plugin(
@@ -19,7 +18,7 @@ def fake_plugin(
     reasons: Iterable[str] = (),
     weight: int = 1,
     stateful: bool = False,
-    best_stays_best: bool = False,
+    normalize_keeps_best: bool = False,
     **hooks: Callable[..., Any],
 ) -> ActivePlugin:
     """A plugin whose hooks are the given functions, each with the arguments that it names.
@@ -37,7 +36,7 @@ def fake_plugin(
         reasons={reason: reason for reason in reasons},
         weight=weight,
         stateful=stateful,
-        best_stays_best=best_stays_best,
+        normalize_keeps_best=normalize_keeps_best,
     )
 
 
@@ -48,7 +47,7 @@ def profiles_of(*plugins: ActivePlugin) -> Profiles:
 
 def installed_profiles() -> Profiles:
     """What the default configuration makes of the plugins that are installed."""
-    return build_profiles(Configuration.default(), Catalog())
+    return build_profiles(Configuration.default(), PluginRegistry())
 
 
 class Calls(list[tuple[str, str, Mapping[str, Any]]]):
@@ -75,4 +74,4 @@ def watched(profiles: Profiles) -> tuple[Profiles, Calls]:
 
         return noted
 
-    return wrapped(profiles, noting), calls
+    return wrap_hooks(profiles, noting), calls

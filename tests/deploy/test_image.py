@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 from deployment.chart import DEPLOY
 from deployment.image import Image
 from kruntimes_core import __version__
-from kruntimes_core.framework.configuration.selection import SUPPLIED
+from kruntimes_core.framework.configuration import SUPPLIED
 
 pytestmark = [pytest.mark.xdist_group("image"), pytest.mark.timeout(300)]
 PYTHON = "/opt/kruntimes/bin/python"

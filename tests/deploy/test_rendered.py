@@ -12,7 +12,7 @@ from kruntimes_core.cli.scheduler.command import scheduler
 from kruntimes_core.cli.scheduler.electing import durations_of
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 from kruntimes_core.framework.configuration import build_profiles, load_configuration
-from kruntimes_core.framework.loading import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 
 KUBERNETES = "1.37"
 OLDEST = "1.30"
@@ -68,7 +68,7 @@ def test_the_command_understands_the_arguments(rendered: Rendered, values: dict[
 def test_the_host_reads_the_configuration(rendered: Rendered, values: dict[str, Any]) -> None:
     text = rendered.one("ConfigMap")["data"]["config.yaml"]
     configuration = load_configuration(text, "config.yaml")
-    build_profiles(configuration, Catalog())
+    build_profiles(configuration, PluginRegistry())
     expected = values.get("config", {}).get("heartbeatStalenessSeconds", 15)
     assert configuration.heartbeat_staleness_seconds == expected
 

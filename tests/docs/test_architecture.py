@@ -49,9 +49,15 @@ def test_requests_are_named_by_urgency() -> None:
     assert {kind.name for kind in WriteKind} == {"BIND", "TERMINAL", "WITHDRAW", "TEXT"}
 
 
-def test_the_map_of_the_runner_has_all_of_its_files() -> None:
-    files = {path.name for path in (ROOT / "kruntimes_core/framework/runner").glob("*.py")}
-    mapped = first_column(MAP.section("The runner"))
+def test_the_way_of_a_run_is_short() -> None:
+    way = first_column(MAP.section("The way of a Run"))
+    assert len(way) == len(set(way)) <= 12
+    assert all((ROOT / "kruntimes_core" / name).is_file() for name in way)
+
+
+def test_the_map_of_the_runtime_has_all_of_its_files() -> None:
+    files = {path.name for path in (ROOT / "kruntimes_core/framework/runtime").glob("*.py")}
+    mapped = first_column(MAP.section("Inside the runtime"))
     assert len(mapped) == len(set(mapped))
     assert set(mapped) == files - {"__init__.py"}
 

@@ -15,8 +15,8 @@ from kruntimes_core.cli.output.forms import FORMS
 from kruntimes_core.cli.plan.options import PlanOptions
 from kruntimes_core.engine.counters import ConflictStage, Counters, SyncResult, WakeupSource
 from kruntimes_core.engine.decisions import Outcome
-from kruntimes_core.framework.configuration import State, models
-from kruntimes_core.framework.configuration.shapes import Section
+from kruntimes_core.framework.configuration import ActivationState, models
+from kruntimes_core.framework.configuration.models import Section
 from tests.docs.pages import ROOT, first_column, page, rows
 from tests.docs.shell import Shell
 
@@ -107,7 +107,7 @@ def test_exit_codes_are_those_of_the_command() -> None:
 
 def test_states_of_plugins_are_those_that_are_shown() -> None:
     listed = [cell for cell in first_column(COMMAND.section("kruntimes plugins list")) if cell[0] != "-"]
-    assert listed == [state.value for state in State]
+    assert listed == [state.value for state in ActivationState]
 
 
 def test_outcomes_are_those_of_the_record() -> None:

@@ -9,11 +9,10 @@ from enum import EnumType
 import pytest
 
 import kruntimes_core
-from kruntimes_core.framework.configuration.selection import SUPPLIED
-from kruntimes_core.framework.hookspecs import SchedulerHooks
-from kruntimes_core.framework.loading import HOST_API, Catalog
-from kruntimes_core.framework.loading import declarations as declared
-from kruntimes_core.framework.loading.signatures import argument_names, hook_names
+from kruntimes_core.framework.configuration import SUPPLIED
+from kruntimes_core.framework.hookspecs import SchedulerHooks, argument_names, hook_names
+from kruntimes_core.framework.plugin_registry import HOST_API, PluginRegistry
+from kruntimes_core.framework.plugin_registry import checks as declared
 from tests.docs.pages import first_column, page, rows
 
 HOOKS = page("docs/reference/hooks.md")
@@ -81,7 +80,7 @@ def test_the_attributes_are_those_that_are_read() -> None:
 def test_the_defaults_of_attributes_are_those_of_a_plugin_that_says_nothing() -> None:
     defaults = declared.Declaration()
     said = {row[0]: row[2] for row in rows(ATTRIBUTES.text)}
-    for name in ("stateful", "best_stays_best", "on_by_default"):
+    for name in ("stateful", "normalize_keeps_best", "on_by_default"):
         assert said[name] == str(getattr(defaults, name))
     assert not defaults.reasons
     assert not defaults.provides
@@ -99,7 +98,7 @@ def test_the_supplied_plugins_stand_in_their_order() -> None:
 
 @pytest.mark.parametrize("name", SUPPLIED)
 def test_a_supplied_plugin_gives_these_reasons(name: str) -> None:
-    installed = Catalog().load(name)
+    installed = PluginRegistry().load(name)
     section = PLUGINS.section(name)
     assert [tuple(row) for row in rows(section)] == list(installed.declaration.reasons.items())
     assert f"`{installed.distribution}`" in section
@@ -108,7 +107,7 @@ def test_a_supplied_plugin_gives_these_reasons(name: str) -> None:
 
 @pytest.mark.parametrize("name", SUPPLIED)
 def test_the_readme_of_a_supplied_plugin_names_its_reasons(name: str) -> None:
-    installed = Catalog().load(name)
+    installed = PluginRegistry().load(name)
     assert set(first_column(page(f"plugins/{installed.distribution}/README.md").text)) == set(
         installed.declaration.reasons
     )

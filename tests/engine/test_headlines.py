@@ -48,7 +48,7 @@ def test_among_the_reasons_of_one_plugin_the_first_declared_wins_whatever_the_nu
 
 
 def test_pods_elsewhere_make_the_headline_only_when_there_are_no_others() -> None:
-    elsewhere = {"py-0": Reject("BFirst", elsewhere=True), "py-1": Reject("BFirst", elsewhere=True)}
+    elsewhere = {pod: Reject("BFirst", pinned_elsewhere=True) for pod in ("py-0", "py-1")}
     assert headline({"py-2": Reject("AFirst")}, elsewhere) == "AFirst"
     assert headline({}, elsewhere) == "BFirst"
 

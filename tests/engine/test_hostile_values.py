@@ -15,7 +15,7 @@ from kruntimes_core.engine.work import Runners
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runner.calls import describe
+from kruntimes_core.framework.runtime.calls import describe
 from kruntimes_core.testing.builders import NOW, matching
 from kruntimes_core.testing.harness import Host
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
@@ -93,8 +93,8 @@ def no(**parts: Any) -> Callable[..., Any]:
 
 BROKEN: list[Any] = [
     pytest.param({"filter": no(detail=Raising())}, "detail", id="detail is no text"),
-    pytest.param({"filter": no(elsewhere=[])}, "elsewhere", id="elsewhere is no bool"),
-    pytest.param({"filter": no(again_at=datetime(2030, 1, 1, tzinfo=Nowhere()))}, "aware", id="no offset"),
+    pytest.param({"filter": no(pinned_elsewhere=[])}, "pinned_elsewhere", id="pinned_elsewhere is no bool"),
+    pytest.param({"filter": no(retry_at=datetime(2030, 1, 1, tzinfo=Nowhere()))}, "aware", id="no offset"),
     pytest.param({"filter": lambda pod: Reject(Raising())}, "reason", id="reason is no text"),  # type: ignore[arg-type]
     pytest.param({"filter": lambda pod: Raising()}, "cannot be shown", id="cannot be shown"),
     pytest.param(
@@ -180,7 +180,7 @@ class Word(str, Enum):  # noqa: UP042 - its `str()` is not its text, unlike a St
 def test_the_parts_of_a_rejection_are_plain_from_the_door_on() -> None:
     later = (NOW + timedelta(minutes=1)).astimezone(timezone(timedelta(hours=5)))
     host = Host(
-        profiles_of(fake_plugin("Odd", reasons=["No"], filter=lambda pod: Reject(Word.NO, again_at=later)))
+        profiles_of(fake_plugin("Odd", reasons=["No"], filter=lambda pod: Reject(Word.NO, retry_at=later)))
     )
     host.pod("py-0")
     host.run("r1")
@@ -205,8 +205,8 @@ def hashing(error: BaseException) -> type:
 
 @pytest.mark.parametrize("raw", [Opaque, hashing(ValueError("no hash"))])
 def test_scores_that_cannot_be_compared_are_the_error_of_their_own_plugin(raw: type) -> None:
-    innocent = fake_plugin("Innocent", best_stays_best=True, score=lambda pod: 1, normalize=same)
-    guilty = fake_plugin("Guilty", best_stays_best=True, score=lambda pod: raw(), normalize=same)
+    innocent = fake_plugin("Innocent", normalize_keeps_best=True, score=lambda pod: 1, normalize=same)
+    guilty = fake_plugin("Guilty", normalize_keeps_best=True, score=lambda pod: raw(), normalize=same)
     host = Host(profiles_of(innocent, guilty))
     host.pod("py-0")
     host.pod("py-1")
@@ -296,13 +296,13 @@ def test_reserve_answers_in_reasons_that_a_reload_took_away() -> None:
     assert host.status("r1")["message"].startswith("waiting for ")
 
 
-def test_again_at_counts_in_whatever_zone_it_is_given() -> None:
+def test_retry_at_counts_in_whatever_zone_it_is_given() -> None:
     opens = NOW + timedelta(seconds=20)
     asleep = fake_plugin(
         "Nap",
         reasons=["Naps"],
         filter=lambda pod, snapshot: (
-            Reject("Naps", again_at=opens.astimezone(timezone(timedelta(hours=-9))))
+            Reject("Naps", retry_at=opens.astimezone(timezone(timedelta(hours=-9))))
             if snapshot.now < opens
             else None
         ),

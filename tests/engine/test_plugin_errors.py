@@ -125,7 +125,7 @@ def raising_named(reason: Any, message: Any) -> Callable[..., Any]:
 
 @pytest.mark.parametrize(
     "answer",
-    [True, False, "no", Reject, Reject("Undeclared"), Reject("Known", again_at="soon"), 0, ()],  # type: ignore[arg-type]
+    [True, False, "no", Reject, Reject("Undeclared"), Reject("Known", retry_at="soon"), 0, ()],  # type: ignore[arg-type]
     ids=repr,
 )
 def test_a_filter_answers_none_or_a_declared_rejection(answer: Any) -> None:
@@ -168,7 +168,7 @@ def test_raw_scores_of_two_kinds_blame_the_scorer() -> None:
         "Broken",
         score=lambda pod: raws[pod.name],
         normalize=lambda scores: [0] * len(scores),
-        best_stays_best=True,
+        normalize_keeps_best=True,
     )
     host = host_with(broken)
     host.pod("py-1", runs=9)

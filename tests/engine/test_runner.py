@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from kruntimes_core import FrozenMap, Reject, Request, RuntimePod
 from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner import Chosen, Runner, Unschedulable
-from kruntimes_core.framework.runner.sharing import share_key
+from kruntimes_core.framework.runtime import Runner, ScheduleResult, Unschedulable
+from kruntimes_core.framework.runtime.state_key import share_key
 from kruntimes_core.model.snapshot import Pods
 from kruntimes_core.testing import make_pod, make_run, make_snapshot, matching
 from kruntimes_core.testing.plugins import fake_plugin
@@ -115,9 +115,9 @@ def test_runs_whose_states_are_equal_by_python_alone_get_their_own_answers() -> 
     )
     runner = Runner(Profile(plugins=(plugin,)))
     snapshot = make_snapshot(make_pod("py-0"))
-    assert isinstance(runner.plan(make_run("r1"), snapshot), Chosen)
+    assert isinstance(runner.plan(make_run("r1"), snapshot), ScheduleResult)
     assert isinstance(runner.plan(make_run("r2", labels={"bool": "yes"}), snapshot), Unschedulable)
-    assert isinstance(runner.plan(make_run("r3"), snapshot), Chosen)
+    assert isinstance(runner.plan(make_run("r3"), snapshot), ScheduleResult)
 
 
 # The choice
@@ -140,7 +140,7 @@ def by_table(table: dict[str, int]) -> Any:
 
 SHAPES: dict[str, dict[str, Any]] = {
     "plain": {},
-    "monotone": {"normalize": share_of_highest, "best_stays_best": True},
+    "monotone": {"normalize": share_of_highest, "normalize_keeps_best": True},
     "normalized": {"normalize": share_of_highest},
     "coarse": {"normalize": quarters},
 }
@@ -171,7 +171,7 @@ def test_the_highest_total_wins_and_equal_totals_go_to_the_smallest_name(
         pods = pods.replacing(name, make_pod(name, annotations={"step": str(step)}) if present else None)
         outcome = runner.plan(make_run("r"), _with(pods), excluded)
         expected = _best(chosen, sorted(pods), excluded)
-        assert (outcome.pod.name if isinstance(outcome, Chosen) else None) == expected
+        assert (outcome.pod.name if isinstance(outcome, ScheduleResult) else None) == expected
 
 
 def _with(pods: Pods) -> Any:
@@ -195,13 +195,13 @@ def test_raw_scores_that_cannot_be_hashed_are_ranked_too() -> None:
     plugin = fake_plugin(
         score=lambda pod: [int(pod.name[-1])],
         normalize=lambda scores: [value[0] * 10 for value in scores],
-        best_stays_best=True,
+        normalize_keeps_best=True,
     )
     runner = Runner(Profile(plugins=(plugin,)))
     pods = [make_pod(name) for name in NAMES]
     for _ in range(2):
         outcome = runner.plan(make_run("r"), make_snapshot(*pods))
-        assert isinstance(outcome, Chosen)
+        assert isinstance(outcome, ScheduleResult)
         assert outcome.pod.name == "py-5"
 
 
@@ -219,6 +219,6 @@ def test_a_table_that_an_error_left_half_followed_is_not_used_again() -> None:
         runner.plan(make_run("r"), snapshot)
     broken.clear()
     outcome = runner.plan(make_run("r"), snapshot)
-    assert isinstance(outcome, Chosen)
+    assert isinstance(outcome, ScheduleResult)
     assert outcome.pod.name == "py-1"
     assert outcome.rejections == {("Fake", "No"): 1}

@@ -9,7 +9,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import kruntimes_core
-from kruntimes_core.framework.loading import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 
 SUPPLIED = {
     "RuntimePodAvailability": "kruntimes-runtime-pod-availability",
@@ -57,7 +57,7 @@ def test_the_host_needs_no_plugin_and_brings_its_licence() -> None:
 
 @pytest.mark.parametrize("name", PLUGINS)
 def test_the_host_accepts_every_installed_plugin(name: str) -> None:
-    installed = Catalog().load(name)
+    installed = PluginRegistry().load(name)
     assert installed.distribution == PLUGINS[name]
     assert installed.hooks
     assert installed.declaration.on_by_default is (name in SUPPLIED)

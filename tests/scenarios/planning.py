@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles
-from kruntimes_core.framework.loading import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.lab.planner import Planner
 from kruntimes_core.lab.world import World
 from kruntimes_core.model.decode import Decoder
@@ -33,7 +33,7 @@ def world_of(objects: Iterable[Object]) -> World:
 
 def installed_profiles() -> Profiles:
     """The plugins that are really installed, by the default configuration."""
-    return build_profiles(Configuration.default(), Catalog())
+    return build_profiles(Configuration.default(), PluginRegistry())
 
 
 def document_of(

@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
-from kruntimes_core.framework.loading import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.testing import pod_object, run_object
 from tests.scenarios.conftest import Configure, Write
 from tests.scenarios.planning import Object, document_of
@@ -75,7 +75,7 @@ def test_the_order_of_installation_is_never_seen(here: Site) -> None:
 
     def plan_text(order: Random) -> str:
         order.shuffle(installed)
-        profiles = build_profiles(configuration, Catalog(installed))
+        profiles = build_profiles(configuration, PluginRegistry(installed))
         objects = order.sample(OBJECTS, len(OBJECTS))
         return json.dumps(document_of(objects, profiles, explain=True))
 
@@ -103,7 +103,7 @@ def test_the_hash_seed_the_zone_and_the_folder_are_never_seen(tmp_path: Path, ma
 def test_the_configuration_comes_before_the_alphabet(here: Site, configured: Configure) -> None:
     install_all(here, Random(3))
     configuration = configuration_from(str(configured("plugins: {enabled: [ScoreTwo, Beta]}")))
-    profiles = build_profiles(configuration, Catalog())
+    profiles = build_profiles(configuration, PluginRegistry())
     document = document_of(OBJECTS, profiles)
     assert [one["name"] for one in document["plugins"]][-4:] == ["ScoreTwo", "Beta", "Alpha", "ScoreOne"]
     assert document["decisions"][-1]["reason"] == "BetaSays"

@@ -39,7 +39,7 @@ class {name}:
     def has_a_reason_of_its_own(self): return Reject("Undeclared")
     def gives_a_naive_time(self):
         from datetime import datetime
-        return Reject("Declared", again_at=datetime(2026, 1, 1))
+        return Reject("Declared", retry_at=datetime(2026, 1, 1))
     def says_that_it_is_invalid(self): raise InvalidRun("Bad", "only prefilter may")
     @hookimpl
     def filter(self, pod):
@@ -57,7 +57,7 @@ ACTS = {
     "answers_text": "returned 'no'",
     "answers_the_class": "returned <class",
     "has_a_reason_of_its_own": "gave reason 'Undeclared'",
-    "gives_a_naive_time": "gave again_at datetime.datetime(2026",
+    "gives_a_naive_time": "gave retry_at datetime.datetime(2026",
     "says_that_it_is_invalid": "InvalidRun",
 }
 

@@ -13,10 +13,10 @@ from kruntimes_core.framework.configuration import (
     Configuration,
     build_profiles,
     configuration_from,
+    configuration_schema,
     load_configuration,
 )
-from kruntimes_core.framework.configuration.schema import configuration_schema
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.model.input_files import SETTINGS_BYTES, read_stream
 from kruntimes_core.model.messages import counted
 
@@ -29,7 +29,7 @@ def check(file: str) -> Exit:
     from_pipe = file == _STANDARD_INPUT
     name = _ITS_NAME if from_pipe else file
     configuration = _from_standard_input() if from_pipe else configuration_from(file)
-    profiles = build_profiles(configuration, Catalog())
+    profiles = build_profiles(configuration, PluginRegistry())
     named = ", ".join(f"{one.name} ({counted(len(one.plugins), 'plugin')})" for one in profiles.all)
     empty = "; it sets nothing: all defaults hold" if configuration.sets_nothing else ""
     click.echo(printable(f"{name} is valid: {named}{empty}"))
@@ -42,7 +42,7 @@ def _from_standard_input() -> Configuration:
 
 def print_schema() -> Exit:
     """Print the schema; says on standard error which plugins' arguments it leaves unchecked."""
-    schema = configuration_schema(Catalog())
+    schema = configuration_schema(PluginRegistry())
     write_json(schema.document)
     for problem in schema.problems:
         click.echo(printable(problem), err=True)

@@ -12,15 +12,17 @@ from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.output.documents import write_json, write_yaml
 from kruntimes_core.cli.output.screen import standard_output
 from kruntimes_core.cli.output.table import Column, table
-from kruntimes_core.framework.configuration import Configuration, build_profiles, configuration_from
-from kruntimes_core.framework.configuration.effective import (
+from kruntimes_core.framework.configuration import (
     ActiveEntry,
+    Configuration,
     Setting,
     active_entries,
-    document,
-    settings,
+    build_profiles,
+    configuration_from,
+    effective_document,
+    effective_settings,
 )
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 
 _SETTINGS = tuple(map(Column, ("FIELD", "VALUE", "FROM")))
 _PLUGINS = tuple(
@@ -31,21 +33,21 @@ _ALL_OTHERS = "all others"
 
 def show_effective(config: str | None, form: str) -> Exit:
     """Show what holds. Raises: `InputError` for what the scheduler would not start with."""
-    configuration, catalog = configuration_from(config), Catalog()
-    build_profiles(configuration, catalog)
+    configuration, registry = configuration_from(config), PluginRegistry()
+    build_profiles(configuration, registry)
     if form == "json":
-        write_json(document(configuration, catalog))
+        write_json(effective_document(configuration, registry))
     elif form == "yaml":
-        write_yaml(document(configuration, catalog))
+        write_yaml(effective_document(configuration, registry))
     else:
-        _show_tables(configuration, catalog)
+        _show_tables(configuration, registry)
     return Exit.DONE
 
 
-def _show_tables(configuration: Configuration, catalog: Catalog) -> None:
+def _show_tables(configuration: Configuration, registry: PluginRegistry) -> None:
     screen = standard_output()
-    fields = [_setting(one) for one in settings(configuration)]
-    plugins = [_plugin(one) for one in active_entries(configuration, catalog)]
+    fields = [_setting(one) for one in effective_settings(configuration)]
+    plugins = [_plugin(one) for one in active_entries(configuration, registry)]
 
     def lines() -> Iterator[str]:
         yield from table(_SETTINGS, fields, screen, whole=True)

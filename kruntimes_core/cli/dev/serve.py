@@ -28,7 +28,7 @@ from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observing.log import Level, Log
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles, build_profiles, configuration_from
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.lab.dev.cluster import DevCluster, dev_cluster
 from kruntimes_core.lab.dev.kubeconfig import default_path, kubeconfig
@@ -41,7 +41,7 @@ _UNCHECKED = "rules of the CRDs: not asked, kruntimes-core is without its extra 
 def serve(options: DevOptions) -> Exit:
     """Run the cluster, and sum up. Raises `InputError` for whatever keeps it from starting."""
     configuration = configuration_from(options.config)
-    profiles = build_profiles(configuration, Catalog())
+    profiles = build_profiles(configuration, PluginRegistry())
     session = _Session(options, profiles, Settings.of(configuration), EventSettings.of(configuration))
     asyncio.run(session.run())
     return session.outcome

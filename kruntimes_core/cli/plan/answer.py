@@ -20,7 +20,7 @@ from kruntimes_core.cli.plan import notes
 from kruntimes_core.cli.plan.forms import show
 from kruntimes_core.cli.plan.options import PlanOptions
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.lab.manifests.reader import Reader, Reading
 from kruntimes_core.lab.manifests.sources import read_sources
 from kruntimes_core.lab.planner import Planner
@@ -38,7 +38,7 @@ def answer(options: PlanOptions) -> Exit:
     """Plan, show the plan, and judge it. Raises: `InputError` before anything is shown."""
     given = _given_time(options.now)
     configuration = configuration_from(options.config)
-    profiles = build_profiles(configuration, Catalog())
+    profiles = build_profiles(configuration, PluginRegistry())
     with _uncollected():
         reading = _read(options)
         pending = _pending(reading.world, options.namespace)

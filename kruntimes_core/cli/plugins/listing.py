@@ -13,14 +13,15 @@ from kruntimes_core.cli.output.screen import Screen, standard_output
 from kruntimes_core.cli.output.table import Column, table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.framework.configuration import (
+    SUPPLIED,
     Configuration,
     PluginState,
     build_profiles,
     configuration_from,
-    describe,
+    describe_plugins,
+    to_install,
 )
-from kruntimes_core.framework.configuration.selection import SUPPLIED, to_install
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.model.messages import InputError
 
 API_VERSION = "kruntimes.io/plugins/v1"
@@ -39,26 +40,26 @@ _PROFILE = Column("PROFILE")
 
 def list_installed(config: str | None, form: str) -> Exit:
     """Show what is installed; with a configuration that cannot be read, without knowing what is active."""
-    catalog = Catalog()
+    registry = PluginRegistry()
     try:
         configuration = configuration_from(config)
     except InputError as error:
-        _show(describe(None, catalog), form)
+        _show(describe_plugins(None, registry), form)
         _say(f"error: {error}")
         return Exit.BAD_INPUT
-    _show(describe(configuration, catalog), form)
-    return Exit.DONE if _would_start(configuration, catalog) else Exit.ANSWER_IS_NO
+    _show(describe_plugins(configuration, registry), form)
+    return Exit.DONE if _would_start(configuration, registry) else Exit.ANSWER_IS_NO
 
 
-def _would_start(configuration: Configuration, catalog: Catalog) -> bool:
+def _would_start(configuration: Configuration, registry: PluginRegistry) -> bool:
     """Whether the scheduler would; says why not, and why a list is empty."""
     try:
-        build_profiles(configuration, catalog)
+        build_profiles(configuration, registry)
     except InputError as error:
-        why = str(error) if catalog.names else f"no plugins are installed: {to_install(*SUPPLIED)}"
+        why = str(error) if registry.names else f"no plugins are installed: {to_install(*SUPPLIED)}"
         _say(f"the scheduler would not start: {why}")
         return False
-    if not catalog.names:
+    if not registry.names:
         _say("no plugins are installed")
     return True
 

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, configuration_from
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.model.messages import InputError
 
 _AT_ONCE = frozenset({"plugins", "profiles", "allow_no_capacity_filter"})
@@ -55,7 +55,7 @@ class Reloading:
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         try:
             configuration = self._configuration()
-            tell = partial(self._use, configuration, build_profiles(configuration, Catalog()))
+            tell = partial(self._use, configuration, build_profiles(configuration, PluginRegistry()))
         except InputError as error:
             tell = partial(self._refused, str(error))
         # Once the loop is closed nobody decides any more.

@@ -26,7 +26,7 @@ from kruntimes_core.cluster.observing.addresses import Address, parse_address
 from kruntimes_core.cluster.observing.endpoints import Endpoints
 from kruntimes_core.cluster.observing.log import Format, Log
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 
 
 def serve(options: SchedulerOptions) -> Exit:
@@ -35,7 +35,7 @@ def serve(options: SchedulerOptions) -> Exit:
     probes = parse_address(options.health_probe_bind_address, "--health-probe-bind-address")
     metrics = parse_address(options.metrics_bind_address, "--metrics-bind-address")
     configuration = configuration_from(options.config)
-    profiles = build_profiles(configuration, Catalog())
+    profiles = build_profiles(configuration, PluginRegistry())
     asyncio.run(_serve(Asked(options, configuration, profiles), probes, metrics))
     return Exit.DONE
 

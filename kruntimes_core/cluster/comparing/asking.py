@@ -10,7 +10,7 @@ from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.engine.explain import EvaluateWork, Evaluation
 from kruntimes_core.engine.work import WorkResult
 from kruntimes_core.framework.outcomes import PluginError
-from kruntimes_core.framework.runner import Broken
+from kruntimes_core.framework.runtime import PluginFailure
 
 Answer = tuple[Evaluation, ...] | PluginError
 Then = Callable[[Answer], None]
@@ -45,5 +45,5 @@ class Asking:
         return True
 
     def _answered(self, then: Then, result: WorkResult) -> None:
-        then(result.error if isinstance(result, Broken) else result)
+        then(result.error if isinstance(result, PluginFailure) else result)
         self._stir()

@@ -10,8 +10,8 @@ from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.explain import Evaluation
 from kruntimes_core.framework.outcomes import Reject
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runner.calls import written
-from kruntimes_core.framework.runner.ranking import Scored
+from kruntimes_core.framework.runtime import PodScores
+from kruntimes_core.framework.runtime.calls import safe_str
 from kruntimes_core.model.run import Run
 
 
@@ -124,11 +124,11 @@ def _difference(
     )
 
 
-def _pairs(profile: Profile, chosen: Scored | None, other: Scored | None) -> tuple[ScorePair, ...]:
+def _pairs(profile: Profile, chosen: PodScores | None, other: PodScores | None) -> tuple[ScorePair, ...]:
     if chosen is None or other is None:
         return ()
     return tuple(
-        ScorePair(plugin.name, plugin.weight, Score(written(mine), left), Score(written(its), right))
+        ScorePair(plugin.name, plugin.weight, Score(safe_str(mine), left), Score(safe_str(its), right))
         for plugin, mine, left, its, right in zip(
             profile.implementing("score"),
             chosen.raw,

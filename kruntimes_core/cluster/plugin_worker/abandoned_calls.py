@@ -25,7 +25,7 @@ from kruntimes_core.engine.work import (
 )
 from kruntimes_core.framework.outcomes import InterruptedCallError, PluginError
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runner import Broken
+from kruntimes_core.framework.runtime import PluginFailure
 
 Culprit = tuple[ActivePlugin, str]
 """A plugin and its hook that was called."""
@@ -105,9 +105,9 @@ def overdue(culprit: Culprit | None, limit_seconds: float) -> PluginError:
 
 def failed(work: PluginWork, error: PluginError) -> WorkResult:
     """The result of work that ended with `error`, in the form that the engine takes."""
-    return work.failed(error) if isinstance(work, ReserveWork) else Broken(error)
+    return work.failed(error) if isinstance(work, ReserveWork) else PluginFailure(error)
 
 
 def not_begun(work: PluginWork, error: PluginError) -> WorkResult:
     """The same for work that called no plugin: for a `reserve` that was not called no `unreserve` is due."""
-    return ReserveAnswer((), broken=error) if isinstance(work, ReserveWork) else Broken(error)
+    return ReserveAnswer((), broken=error) if isinstance(work, ReserveWork) else PluginFailure(error)

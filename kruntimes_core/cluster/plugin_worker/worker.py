@@ -31,7 +31,7 @@ from kruntimes_core.cluster.plugin_worker.abandoned_calls import (
 from kruntimes_core.cluster.plugin_worker.protocol import LIMIT_SECONDS, Done, PluginWork
 from kruntimes_core.engine.work import Runners, UnreserveWork, WorkResult
 from kruntimes_core.framework.outcomes import InterruptedCallError, PluginError
-from kruntimes_core.framework.runner import calls
+from kruntimes_core.framework.runtime import calls
 
 GRACE_SECONDS = 1.0
 """How long an interrupted call may take to notice."""

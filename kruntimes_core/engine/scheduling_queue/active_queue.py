@@ -68,6 +68,8 @@ class EquivalenceClass:
         """Take a Run out."""
         entry.stop_waiting()
         self.size -= 1
+        if len(self._members) > _CLEANED_EVERY + 2 * self.size:
+            self._drop_void()
 
     def members(self) -> list[RunEntry]:
         """All Runs that wait here, in no particular order."""
@@ -86,6 +88,11 @@ class EquivalenceClass:
                 return entry
             heapq.heappop(members)
         return None
+
+    def _drop_void(self) -> None:
+        """While its first Run waits on, Runs that are gone must not stay for ever."""
+        self._members = [(entry.order, entry.arrival, entry.token, entry) for entry in self.members()]
+        heapq.heapify(self._members)
 
     # Its way through the queue
 

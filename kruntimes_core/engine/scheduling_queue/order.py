@@ -6,7 +6,7 @@ from typing import Any
 
 from kruntimes_core.engine.runs import Order
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runner.calls import describe, shown
+from kruntimes_core.framework.runtime.calls import describe, safe_repr
 
 
 def by_arrival(arrival: int) -> Order:
@@ -39,9 +39,9 @@ def check_key(plugin: ActivePlugin, key: Any, *samples: Any) -> None:
             if sample is not None:
                 ordered = ordered and isinstance(key < sample, bool) and isinstance(sample < key, bool)
     except Exception as error:  # noqa: BLE001 - the comparison is the plugin author's
-        raise plugin.error("queue_key", f"gave {shown(key)}: {describe(error)}") from None
+        raise plugin.error("queue_key", f"gave {safe_repr(key)}: {describe(error)}") from None
     if not ordered:
-        raise plugin.error("queue_key", f"gave {shown(key)}, which cannot be ordered")
+        raise plugin.error("queue_key", f"gave {safe_repr(key)}, which cannot be ordered")
 
 
 class _PluginKey:

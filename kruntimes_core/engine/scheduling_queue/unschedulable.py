@@ -13,7 +13,7 @@ from kruntimes_core.engine.counters import Counters, WakeupSource
 from kruntimes_core.engine.profiles import ProfileDependencies
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.scheduling_queue.active_queue import ActiveQueue, ClassKey, EquivalenceClass
-from kruntimes_core.framework.runner import Prepared
+from kruntimes_core.framework.runtime import PreFilterState
 from kruntimes_core.model.selectors import LabelSelector, LabelSet
 from kruntimes_core.model.targets import Targets
 
@@ -40,7 +40,12 @@ class UnschedulableRuns:
     # Waiting
 
     def add(
-        self, entry: RunEntry, profile: str, state: Prepared, dependencies: ProfileDependencies, current: bool
+        self,
+        entry: RunEntry,
+        profile: str,
+        state: PreFilterState,
+        dependencies: ProfileDependencies,
+        current: bool,
     ) -> EquivalenceClass:
         """Let a Run wait in its class. current: nothing changed that it was not answered for.
 
@@ -58,7 +63,7 @@ class UnschedulableRuns:
             self._wake(waiting, None)
         return waiting
 
-    def keep(self, waiting: EquivalenceClass, entry: RunEntry, state: Prepared, current: bool) -> None:
+    def keep(self, waiting: EquivalenceClass, entry: RunEntry, state: PreFilterState, current: bool) -> None:
         """The first Run of a class was planned where it waits, in vain; see `add`."""
         if entry.prefilter_state is not state and entry.prefilter_state is not None:
             self._dependencies.remove(entry, entry.prefilter_state)
@@ -208,7 +213,7 @@ class DependencyIndex:
         self._by_all_targets: dict[str, _Entries] = {}
         self._by_workspace: dict[tuple[str, str], _Entries] = {}
 
-    def add(self, entry: RunEntry, state: Prepared) -> None:
+    def add(self, entry: RunEntry, state: PreFilterState) -> None:
         """Note what a waiting Run was answered from."""
         namespace = entry.run.namespace
         for selector in _selectors(state):
@@ -219,7 +224,7 @@ class DependencyIndex:
         if state.workspace is not None:
             self._by_workspace.setdefault((namespace, state.workspace.name), {})[entry] = None
 
-    def remove(self, entry: RunEntry, state: Prepared) -> None:
+    def remove(self, entry: RunEntry, state: PreFilterState) -> None:
         """The Run does not wait any more, or was answered from something else."""
         namespace = entry.run.namespace
         rows = self._by_selector.get(namespace, {})
@@ -256,7 +261,7 @@ def _discard(index: dict[Any, dict[Any, Any]], key: object, member: object) -> N
             del index[key]
 
 
-def _selectors(state: Prepared) -> Iterable[LabelSelector]:
+def _selectors(state: PreFilterState) -> Iterable[LabelSelector]:
     return {**dict.fromkeys(state.reads.any_of), **dict.fromkeys(state.reads.count_of)}
 
 

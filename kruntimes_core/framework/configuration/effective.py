@@ -1,6 +1,6 @@
 """The configuration with every default filled in: what holds, and which line of which file says so.
 
-`document` is a configuration file again, and means the same: whoever writes it down is safe from
+`effective_document` is a configuration file again, and means the same: whoever writes it down is safe from
 defaults that change, and from plugins that somebody installs later.
 """
 
@@ -10,12 +10,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kruntimes_core.framework.configuration.consistency import ProfilePlan, plans
-from kruntimes_core.framework.configuration.failures import Origin, Path, dotted
-from kruntimes_core.framework.configuration.models import EVERY, Configuration
-from kruntimes_core.framework.configuration.selection import Choice, choices, is_meant
-from kruntimes_core.framework.configuration.shapes import Section
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.configuration.active_plugins import (
+    ConfiguredPlugin,
+    configured_plugins,
+    is_active,
+)
+from kruntimes_core.framework.configuration.models import (
+    EVERY,
+    Configuration,
+    ConfiguredProfile,
+    Origin,
+    Path,
+    Section,
+    configured_profiles,
+    dotted,
+)
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 
 DEFAULT = "default"
 """Where a value comes from that no file gives."""
@@ -48,30 +58,30 @@ class ActiveEntry:
     origin: str
 
 
-def settings(configuration: Configuration) -> Iterator[Setting]:
+def effective_settings(configuration: Configuration) -> Iterator[Setting]:
     """Every single value, in the order of the file."""
     yield from _settings(configuration, (), configuration.origin)
 
 
-def active_entries(configuration: Configuration, catalog: Catalog) -> Iterator[ActiveEntry]:
-    """The active plugins, profile by profile, in the order in which they are asked.
+def active_entries(configuration: Configuration, registry: PluginRegistry) -> Iterator[ActiveEntry]:
+    """The active plugins, profile by profile, in the order in which they are called.
 
-    Raises `LoadError` for one that is meant and cannot be loaded.
+    Raises `LoadError` for one that cannot be loaded.
     """
-    for plan in plans(configuration):
-        for choice in choices(plan, catalog):
-            if is_meant(choice, catalog):
-                yield _entry(plan, choice, catalog, configuration.origin)
+    for profile in configured_profiles(configuration):
+        for plugin in configured_plugins(profile, registry):
+            if is_active(plugin, registry):
+                yield _entry(profile, plugin, registry, configuration.origin)
 
 
-def document(configuration: Configuration, catalog: Catalog) -> dict[str, Any]:
+def effective_document(configuration: Configuration, registry: PluginRegistry) -> dict[str, Any]:
     """The whole as a configuration file that leaves nothing open. Raises as `active_entries`."""
-    entries = list(active_entries(configuration, catalog))
+    entries = list(active_entries(configuration, registry))
     whole = _plain(configuration.model_dump(mode="json", by_alias=True))
     sections = {section["name"]: section for section in whole["profiles"]}
-    for plan in plans(configuration):
-        enabled = [_written(entry) for entry in entries if entry.profile == plan.name]
-        sections.get(plan.name, whole)["plugins"] = {"disabled": [EVERY], "enabled": enabled}
+    for profile in configured_profiles(configuration):
+        enabled = [_written(entry) for entry in entries if entry.profile == profile.name]
+        sections.get(profile.name, whole)["plugins"] = {"disabled": [EVERY], "enabled": enabled}
     return dict(whole)
 
 
@@ -88,17 +98,19 @@ def _settings(section: Section, path: Path, origin: Origin) -> Iterator[Setting]
         yield Setting(dotted(below), _plain(value), origin.place(below) if given else DEFAULT)
 
 
-def _entry(plan: ProfilePlan, choice: Choice, catalog: Catalog, origin: Origin) -> ActiveEntry:
-    installed = catalog.load(choice.name)
+def _entry(
+    profile: ConfiguredProfile, plugin: ConfiguredPlugin, registry: PluginRegistry, origin: Origin
+) -> ActiveEntry:
+    loaded = registry.load(plugin.name)
     return ActiveEntry(
-        profile=plan.name,
-        runtimes=None if plan.runtimes is None else tuple(sorted(plan.runtimes)),
-        name=choice.name,
-        distribution=installed.distribution,
-        version=installed.version,
-        weight=choice.weight if "score" in installed.hooks else None,
-        arguments=choice.arguments or None,
-        origin=origin.place(choice.path) if choice.path is not None else DEFAULT,
+        profile=profile.name,
+        runtimes=None if profile.runtimes is None else tuple(sorted(profile.runtimes)),
+        name=plugin.name,
+        distribution=loaded.distribution,
+        version=loaded.version,
+        weight=plugin.weight if "score" in loaded.hooks else None,
+        arguments=plugin.arguments or None,
+        origin=origin.place(plugin.path) if plugin.path is not None else DEFAULT,
     )
 
 

@@ -1,4 +1,6 @@
-"""From the text of a configuration file to a `Configuration`, or to the one line that mends it."""
+"""From the text of a configuration file to a `Configuration` without contradictions, or to the one line that
+says what to correct.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,19 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kruntimes_core.framework.configuration.consistency import check_consistency
-from kruntimes_core.framework.configuration.failures import ConfigurationError, Origin, Path
-from kruntimes_core.framework.configuration.models import Configuration
-from kruntimes_core.framework.configuration.shapes import Section, what
+from kruntimes_core.framework.configuration.models import (
+    DEFAULT_PROFILE,
+    EVERY,
+    Configuration,
+    ConfigurationError,
+    ConfiguredProfile,
+    Origin,
+    Path,
+    Section,
+    configured_profiles,
+    dotted,
+    what,
+)
 from kruntimes_core.model.input_files import SETTINGS_BYTES, read_file
 from kruntimes_core.model.messages import did_you_mean
 from kruntimes_core.model.yaml_text import load_documents
@@ -63,6 +74,17 @@ def load_configuration(text: str | bytes, source: str) -> Configuration:
     return configuration
 
 
+def check_consistency(configuration: Configuration) -> None:
+    """Raises `ConfigurationError` for the first mistake that no single field shows."""
+    for profile in configured_profiles(configuration):
+        _check_plugins(configuration, profile)
+    _check_profiles(configuration)
+    backoff = configuration.backoff
+    if backoff.initial_seconds > backoff.max_seconds:
+        problem = f"must not exceed backoff.maxSeconds ({backoff.max_seconds:g})"
+        raise configuration.origin.error(("backoff", "initialSeconds"), problem)
+
+
 def _first_mistake(error: ValidationError, origin: Origin) -> ConfigurationError:
     details = error.errors(include_url=False)[0]
     path = details["loc"]
@@ -99,3 +121,34 @@ def _sections(annotation: Any) -> Iterator[type[Section]]:
         yield annotation
     for part in typing.get_args(annotation):
         yield from _sections(part)
+
+
+def _check_plugins(configuration: Configuration, profile: ConfiguredProfile) -> None:
+    first: dict[str, Path] = {}
+    for index, entry in enumerate(profile.plugins.enabled):
+        path = (*profile.path, "enabled", index)
+        problem = None
+        if entry.name == EVERY:
+            problem = '"*" stands in disabled only: name each plugin here'
+        elif entry.name in profile.plugins.disabled:
+            problem = f"{entry.name} is both enabled and disabled: remove one of the two"
+        elif entry.name in first:
+            problem = f"{entry.name} is enabled twice ({dotted(first[entry.name])} too): keep one entry"
+        if problem is not None:
+            raise configuration.origin.error(path, problem)
+        first[entry.name] = path
+
+
+def _check_profiles(configuration: Configuration) -> None:
+    names = {DEFAULT_PROFILE: "the profile of all other Runs"}
+    owners: dict[str, str] = {}
+    for index, section in enumerate(configuration.profiles):
+        if section.name in names:
+            problem = f"{section.name} is already the name of {names[section.name]}: choose another"
+            raise configuration.origin.error(("profiles", index, "name"), problem)
+        names[section.name] = f"profiles[{index}]"
+        for place, runtime in enumerate(section.runtimes):
+            if runtime in owners:
+                problem = f"runtime {runtime} already belongs to profile {owners[runtime]}: name it once"
+                raise configuration.origin.error(("profiles", index, "runtimes", place), problem)
+            owners[runtime] = section.name

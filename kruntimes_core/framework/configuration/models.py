@@ -1,16 +1,142 @@
-"""The configuration file of the scheduler, as typed models. `kruntimes config schema` prints them."""
+"""The configuration file as typed models: what each field accepts, its default, and how a mistake names its
+place. `kruntimes config schema` prints them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, PrivateAttr
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    StringConstraints,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
-from kruntimes_core.framework.configuration.failures import Origin
-from kruntimes_core.framework.configuration.shapes import Listed, Name, RuntimeName, Section, named
+from kruntimes_core.model.messages import InputError
+from kruntimes_core.model.yaml_text import locate
 
 EVERY = "*"
 """In `disabled`: every plugin that `enabled` does not name."""
+
+DEFAULT_PROFILE = "default"
+"""The profile of every Run whose Runtime no other profile names."""
+
+Path = tuple[str | int, ...]
+
+
+class ConfigurationError(InputError):
+    """A configuration cannot be used: `FILE:LINE: path.to.field: what is wrong and what to write`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a configuration was read from. The text is kept to find the line of a mistake.
+
+    All origins are equal: two files that say the same are the same configuration.
+    """
+
+    source: str = field(default="", compare=False)
+    text: str | bytes = field(default="", compare=False, repr=False)
+
+    def error(self, path: Path, problem: str) -> ConfigurationError:
+        """The error for the field at `path`, which is the subject of `problem`."""
+        return ConfigurationError(
+            ": ".join(part for part in (self.place(path), dotted(path), problem) if part)
+        )
+
+    def place(self, path: Path) -> str:
+        """Where the field at `path` stands, as `FILE:LINE`; empty without a file."""
+        line = locate(self.text, path) if self.source else None
+        return f"{self.source}:{line}" if line is not None else self.source
+
+    def complaint(self, path: Path, problem: str) -> ConfigurationError:
+        """The error for a problem that names its own subject: the path only leads into a file."""
+        return self.error(path if self.source else (), problem)
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """A path as people write it: `plugins.enabled[0].weight`."""
+    written = ""
+    for step in path:
+        if isinstance(step, int):
+            written += f"[{step}]"
+        else:
+            written += f".{step}" if written else step
+    return written
+
+
+RuntimeName = Annotated[
+    str,
+    StringConstraints(
+        strict=True,
+        min_length=1,
+        max_length=63,
+        pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$",
+    ),
+]
+"""`spec.runtime` of a Run: 1 to 63 characters of a label value (API contract)."""
+
+Name = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=253)]
+
+
+class Section(BaseModel):
+    """The common ground: camelCase keys, no unknown ones, null means absent, frozen when read."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        use_attribute_docstrings=True,
+        validate_by_name=True,
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: item for key, item in value.items() if item is not None}
+        if isinstance(value, BaseModel):
+            return value
+        raise PydanticCustomError(
+            "mapping", "write a mapping, `key: value`, not {what}", {"what": what(value)}
+        )
+
+
+def what(value: object) -> str:
+    """A value as an error shows it, with YAML's word for its type where the value would be long."""
+    if isinstance(value, list | tuple | dict):
+        kind = "mapping" if isinstance(value, dict) else "list"
+        return f"a {kind}" if value else f"an empty {kind}"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return repr(value)[:60]
+
+
+def _listed(value: Any) -> Any:
+    """A list as it is; a bare string would be taken for its letters, so it is refused by name."""
+    if isinstance(value, list | tuple):
+        return tuple(value)
+    shown = value if isinstance(value, str) else "Name"
+    raise PydanticCustomError(
+        "list", "write a list, as in [{shown}], not {what}", {"shown": shown, "what": what(value)}
+    )
+
+
+Listed = BeforeValidator(_listed)
+
+
+def named(value: Any) -> Any:
+    """A bare name stands for the mapping that has only this name."""
+    return {"name": value} if isinstance(value, str) else value
 
 
 class EnabledPlugin(Section):
@@ -36,8 +162,8 @@ class PluginSet(Section):
     """Which plugins decide. Without any entry: what is installed and on by default."""
 
     disabled: Annotated[tuple[Name, ...], Listed] = ()
-    """Plugins that are not asked, and not imported. `"*"` leaves only those named in `enabled`, in
-    their order. Empty by default: what somebody installed is meant to be used."""
+    """Plugins that are not called, and not imported. `"*"` leaves only those named in `enabled`, in
+    their order. Empty by default: what is installed is meant to be used."""
 
     enabled: Annotated[tuple[NameOrPlugin, ...], Listed] = ()
     """Plugins with their weight and arguments. An entry for a plugin that is on by default takes its
@@ -151,3 +277,21 @@ class Configuration(Section):
         """Remember where this configuration was read from; returns itself."""
         self._origin = origin
         return self
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredProfile:
+    """One profile as configured: its name, its Runtimes (None: all others), its plugins, and where."""
+
+    name: str
+    runtimes: frozenset[str] | None
+    plugins: PluginSet
+    path: Path
+
+
+def configured_profiles(configuration: Configuration) -> Iterator[ConfiguredProfile]:
+    """The default profile, and then the others as they stand in the file."""
+    yield ConfiguredProfile(DEFAULT_PROFILE, None, configuration.plugins, ("plugins",))
+    for index, section in enumerate(configuration.profiles):
+        path = ("profiles", index, "plugins")
+        yield ConfiguredProfile(section.name, frozenset(section.runtimes), section.plugins, path)

@@ -13,8 +13,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from kruntimes_core.framework.configuration.models import EVERY, Configuration
-from kruntimes_core.framework.loading.catalog import Catalog, Installed
-from kruntimes_core.framework.loading.failures import LoadError, Refusal, describe_exception
+from kruntimes_core.framework.plugin_registry import (
+    InvalidPlugin,
+    LoadedPlugin,
+    LoadError,
+    PluginRegistry,
+    plugin_code,
+)
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DEFINITIONS = "#/$defs/"
@@ -30,7 +35,7 @@ class ConfigurationSchema:
     problems: tuple[str, ...]
 
 
-def configuration_schema(catalog: Catalog) -> ConfigurationSchema:
+def configuration_schema(registry: PluginRegistry) -> ConfigurationSchema:
     """The schema of what this host takes. Imports every installed plugin, and raises nothing."""
     document = {"$schema": DIALECT, **Configuration.model_json_schema()}
     definitions = document["$defs"]
@@ -38,12 +43,12 @@ def configuration_schema(catalog: Catalog) -> ConfigurationSchema:
         _tidy(section)
         _accept_nulls(section)
     rules, problems = [], []
-    for name in catalog.names:
+    for name in registry.names:
         try:
-            rules.append(_rule(name, _arguments(catalog.load(name), definitions)))
-        except (LoadError, Refusal) as error:
+            rules.append(_rule(name, _arguments(registry.load(name), definitions)))
+        except (LoadError, InvalidPlugin) as error:
             problems.append(str(error))
-    _name_plugins(definitions, rules, catalog.names)
+    _name_plugins(definitions, rules, registry.names)
     return ConfigurationSchema(document, tuple(problems))
 
 
@@ -68,15 +73,15 @@ def _accept_nulls(section: Schema) -> None:
             field["type"] = [field["type"], "null"]
 
 
-def _arguments(installed: Installed, definitions: Schema) -> Schema:
-    """The schema of a plugin's arguments, which is put among the definitions. Raises `Refusal`."""
-    model = installed.declaration.arguments
+def _arguments(loaded: LoadedPlugin, definitions: Schema) -> Schema:
+    """The schema of a plugin's arguments, which is put among the definitions. Raises `InvalidPlugin`."""
+    model = loaded.declaration.arguments
     if model is None:
         return {"type": ["object", "null"], "maxProperties": 0}
-    schema = _schema_of(model, installed)
-    definitions |= {f"{installed.name}.{key}": value for key, value in schema.pop("$defs", {}).items()}
+    schema = _schema_of(model, loaded)
+    definitions |= {f"{loaded.name}.{key}": value for key, value in schema.pop("$defs", {}).items()}
     # In lower case, so that it is the name of no section, no plugin and no model of one.
-    key = f"arguments.{installed.name}"
+    key = f"arguments.{loaded.name}"
     definitions[key] = schema
     reference = {"$ref": f"{_DEFINITIONS}{key}"}
     # A model that contains itself is a reference to its own definition.
@@ -86,14 +91,10 @@ def _arguments(installed: Installed, definitions: Schema) -> Schema:
     return {"anyOf": [reference, {"type": "null"}]}
 
 
-def _schema_of(model: type[BaseModel], installed: Installed) -> Schema:
-    try:
-        return model.model_json_schema(ref_template=f"{_DEFINITIONS}{installed.name}.{{model}}")
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        problem = f"the Arguments of {installed.name} ({installed.origin}) have no JSON Schema"
-        raise Refusal(f"{problem}, so that they are not checked: {describe_exception(error)}") from error
+def _schema_of(model: type[BaseModel], loaded: LoadedPlugin) -> Schema:
+    problem = f"the Arguments of {loaded.name} ({loaded.origin}) have no JSON Schema"
+    with plugin_code(f"{problem}, so that they are not checked"):
+        return model.model_json_schema(ref_template=f"{_DEFINITIONS}{loaded.name}.{{model}}")
 
 
 def _rule(name: str, arguments: Mapping[str, Any]) -> Schema:

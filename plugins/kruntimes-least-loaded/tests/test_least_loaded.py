@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kruntimes_core import Request, RuntimePod
 from kruntimes_core.testing import make_pod
-from kruntimes_least_loaded import LeastLoaded, Spare, Total, by_place, spare
+from kruntimes_least_loaded import LeastLoaded, Spare, by_place, spare
 
 MOST = 2**63 - 1
 
@@ -110,17 +110,17 @@ def test_places_are_given_from_the_start_of_a_group_of_equals(
 
 def test_the_second_of_a_thousand_is_not_called_best() -> None:
     assert places(*range(1000), capacity=1000)[:3] == [100, 99, 99]
-    assert LeastLoaded.best_stays_best
+    assert LeastLoaded.normalize_keeps_best
 
 
 def test_the_record_shows_loads_as_people_read_them() -> None:
     assert str(spare_of(runs=2, gpu=2)) == "highest load 0.7500, sum 1.0000"
 
 
-def test_totals_that_are_equal_hash_alike_and_differ_from_other_things() -> None:
-    assert Total(1, 2) == Total(2, 4)
-    assert hash(Total(1, 2)) == hash(Total(2, 4))
-    assert Total(1, 2) != 0.5
+def test_equal_scores_hash_alike() -> None:
+    small, large = (spare(make_pod(capacity={"runs": n}), Request({"runs": n // 2})) for n in (2, 4))
+    assert small == large
+    assert hash(small) == hash(large)
 
 
 amounts = st.integers(1, 5) | st.integers(1, MOST)

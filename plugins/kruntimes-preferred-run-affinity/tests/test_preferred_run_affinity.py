@@ -79,4 +79,4 @@ def test_percents_are_exact_and_the_best_stays_the_only_best(scores: list[int]) 
         return
     assert normalized == [floor(Fraction(score, highest) * 100) for score in scores]
     assert [value == 100 for value in normalized] == [score == highest for score in scores]
-    assert PreferredRunAffinity.best_stays_best
+    assert PreferredRunAffinity.normalize_keeps_best

@@ -56,7 +56,7 @@ def test_a_rejection_names_the_resource_and_its_figures(
     rejection = plugin.filter(make_pod(capacity=capacity, usage=usage), Request(request_))
     assert rejection is not None
     assert (rejection.reason, rejection.detail) == ("InsufficientCapacity", detail)
-    assert not rejection.elsewhere
+    assert not rejection.pinned_elsewhere
 
 
 @pytest.mark.parametrize(

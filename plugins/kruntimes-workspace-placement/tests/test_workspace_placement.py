@@ -30,9 +30,9 @@ def test_only_the_other_pods_are_elsewhere() -> None:
     other = answer(make_workspace(bound_pod="py-1"), "py-0")
     lost = answer(make_workspace(phase=WorkspacePhase.LOST), "py-0")
     assert other is not None
-    assert other.elsewhere
+    assert other.pinned_elsewhere
     assert lost is not None
-    assert not lost.elsewhere
+    assert not lost.pinned_elsewhere
 
 
 @pytest.mark.parametrize(

@@ -176,11 +176,11 @@ def test_runs_of_a_run_naming_filter_are_classes_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("by", ["pod", "prefilter"])
-def test_again_at_wakes_a_run_at_that_time_and_not_before(by: str) -> None:
+def test_retry_at_wakes_a_run_at_that_time_and_not_before(by: str) -> None:
     opens = NOW + timedelta(seconds=17)
 
     def closed(now: datetime) -> Reject | None:
-        return None if now >= opens else Reject("Closed", again_at=opens)
+        return None if now >= opens else Reject("Closed", retry_at=opens)
 
     def by_pod(pod: RuntimePod, snapshot: Snapshot) -> Reject | None:
         return closed(snapshot.now)
@@ -189,7 +189,7 @@ def test_again_at_wakes_a_run_at_that_time_and_not_before(by: str) -> None:
         return snapshot.now >= opens
 
     def by_state(pod: RuntimePod, state: bool) -> Reject | None:
-        return None if state else Reject("Closed", again_at=opens)
+        return None if state else Reject("Closed", retry_at=opens)
 
     plugin = (
         fake_plugin(filter=by_pod, reasons=["Closed"])
@@ -206,9 +206,9 @@ def test_again_at_wakes_a_run_at_that_time_and_not_before(by: str) -> None:
     assert host.wakeups == {WakeupSource.TIMER: 1}
 
 
-def test_again_at_in_the_past_makes_no_loop() -> None:
+def test_retry_at_in_the_past_makes_no_loop() -> None:
     def closed(pod: RuntimePod, snapshot: Snapshot) -> Reject:
-        return Reject("Closed", again_at=NOW)
+        return Reject("Closed", retry_at=NOW)
 
     host = Host(profiles_of(fake_plugin(filter=closed, reasons=["Closed"])))
     host.pod("py-0", beating=False)
@@ -222,7 +222,7 @@ def test_the_earliest_of_several_times_counts() -> None:
         opens = NOW + timedelta(seconds=10 if pod.name == "py-1" else 20)
         if pod.usage:
             return Reject("Full")
-        return None if snapshot.now >= opens else Reject("Closed", again_at=opens)
+        return None if snapshot.now >= opens else Reject("Closed", retry_at=opens)
 
     host = Host(profiles_of(fake_plugin(filter=closed, reasons=["Closed", "Full"])))
     for name in ("py-0", "py-1"):
@@ -247,3 +247,22 @@ def test_of_a_filter_that_named_the_snapshot_a_target_on_a_pod_that_is_not_known
     host.run("t", labels={"app": "a"}, pod="js-0")
     host.settle()
     assert host.pod_of("r") == "py-0"
+
+
+def test_of_a_stateful_filter_a_pod_of_another_runtime_wakes_too() -> None:
+    """It may remember anything of the namespace, so any change may be what it waits for."""
+    shut = [True]
+
+    def door(pod: RuntimePod) -> Reject | None:
+        return Reject("Shut") if shut else None
+
+    host = Host(profiles_of(fake_plugin(filter=door, reasons=["Shut"], stateful=True)))
+    host.pod("py-0", runs=9)
+    host.run("r")
+    host.settle()
+    assert host.pod_of("r") is None
+    shut.clear()
+    host.pod("js-0", runtime="js")
+    host.settle()
+    assert host.pod_of("r") == "py-0"
+    assert host.wakeups == {WakeupSource.RUNTIME_POD: 1}

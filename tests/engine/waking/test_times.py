@@ -37,11 +37,11 @@ def test_a_heartbeat_that_runs_out_wakes_those_that_wait_for_fewer_targets_not_f
     assert host.wakeups[WakeupSource.TIMER] == 1
 
 
-def test_again_at_is_not_forgotten_while_the_only_run_of_its_class_is_in_work() -> None:
+def test_retry_at_is_not_forgotten_while_the_only_run_of_its_class_is_in_work() -> None:
     opens = NOW + timedelta(seconds=8)
 
     def nap(pod: RuntimePod, snapshot: Snapshot) -> Reject | None:
-        return Reject("Naps", again_at=opens) if snapshot.now < opens else None
+        return Reject("Naps", retry_at=opens) if snapshot.now < opens else None
 
     host = Host(profiles_of(fake_plugin(filter=nap, reasons=["Naps"])))
     host.pod("py-0")
@@ -75,7 +75,7 @@ def test_a_host_is_not_woken_for_a_run_that_is_gone(host: Host) -> None:
 def test_a_time_that_is_past_wakes_nobody() -> None:
     """The filter names no time, so its answer holds; to try again and again would change nothing."""
     opens = NOW + timedelta(seconds=8)
-    asleep = fake_plugin(filter=lambda pod: Reject("Naps", again_at=opens), reasons=["Naps"])
+    asleep = fake_plugin(filter=lambda pod: Reject("Naps", retry_at=opens), reasons=["Naps"])
     host = Host(profiles_of(asleep))
     host.pod("py-0")
     host.run("r")
@@ -88,9 +88,22 @@ def test_a_time_that_is_past_wakes_nobody() -> None:
 
 def test_a_time_in_the_past_from_the_first_wakes_nobody() -> None:
     past = NOW - timedelta(seconds=8)
-    asleep = fake_plugin(filter=lambda pod, snapshot: Reject("Naps", again_at=past), reasons=["Naps"])
+    asleep = fake_plugin(filter=lambda pod, snapshot: Reject("Naps", retry_at=past), reasons=["Naps"])
     host = Host(profiles_of(asleep))
     host.pod("py-0")
     host.run("r")
     host.advance(29)
     assert (host.wakeups, host.cycles) == ({}, 1)
+
+
+def test_a_filter_that_names_the_next_moment_each_time_does_not_keep_the_host_busy() -> None:
+    def naps(pod: RuntimePod, snapshot: Snapshot) -> Reject:
+        return Reject("Naps", retry_at=snapshot.now + timedelta(microseconds=1))
+
+    host = Host(profiles_of(fake_plugin(filter=naps, reasons=["Naps"])))
+    host.pod("py-0")
+    host.run("r")
+    host.settle()
+    host.advance(1)
+    assert host.wakeups == {WakeupSource.TIMER: 10}
+    assert host.cycles == 1 + 10

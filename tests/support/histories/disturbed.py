@@ -24,7 +24,7 @@ from kruntimes_core.engine.work import (
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.outcomes import InterruptedCallError
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runner import Broken, calls
+from kruntimes_core.framework.runtime import PluginFailure, calls
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import (
     PODS,
@@ -138,7 +138,9 @@ class Disturbed(History):
         if planning:
             work = planning[place % len(planning)]
             self.under_way.remove(work)
-            struck = Broken(calls.broken(work.profile.plugins[0], "filter", InterruptedCallError()))
+            struck = PluginFailure(
+                calls.plugin_error(work.profile.plugins[0], "filter", InterruptedCallError())
+            )
             result: WorkResult = struck
             if isinstance(work, BatchRetryWork):
                 number = len(work.retries) + (work.next_plan is not None)

@@ -9,7 +9,7 @@ import yaml
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.cli.plugins import listing
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 
 FILTER = """
 from kruntimes_core import hookimpl
@@ -36,7 +36,9 @@ Install = Callable[..., None]
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     """Install plugins into an environment that holds nothing else."""
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(listing, "Catalog", lambda: Catalog(distributions(path=[str(tmp_path)])))
+    monkeypatch.setattr(
+        listing, "PluginRegistry", lambda: PluginRegistry(distributions(path=[str(tmp_path)]))
+    )
 
     def put(name: str, source: str, version: str = "1.0") -> None:
         module = f"listed_{name.lower()}_{tmp_path.parent.name.replace('-', '_')}_{tmp_path.name}"

@@ -17,7 +17,7 @@ from kruntimes_core.cli.scheduler.reloading import Reloading
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, load_configuration
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 from realcluster.scheduler import STEADY
 
 
@@ -116,9 +116,9 @@ def test_a_pipe_is_not_taken_for_an_empty_file(tmp_path: Path) -> None:
 def test_a_plugin_that_hangs_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
 
-    def hang(configuration: Configuration, catalog: Catalog) -> Profiles:
+    def hang(configuration: Configuration, registry: PluginRegistry) -> Profiles:
         release.wait()
-        return build_profiles(configuration, catalog)
+        return build_profiles(configuration, registry)
 
     monkeypatch.setattr(reloading, "build_profiles", hang)
 

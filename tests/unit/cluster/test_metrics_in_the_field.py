@@ -125,18 +125,18 @@ def test_a_scrape_answers_200_with_what_can_be_read(profiles: Profiles) -> None:
 FORK = """
 import os
 from kruntimes_core.cluster.observing.metrics import Metrics
-from kruntimes_core.engine.counters import Tally
+from kruntimes_core.engine.counters import Counters
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import Profile
 
-metrics = Metrics(Tally(), Profiles((Profile(),)))
+metrics = Metrics(Counters(), Profiles((Profile(),)))
 metrics.queued(1_000_000)
 before = metrics.exposition()
 child = os.fork()
 if child == 0:
     metrics.queued(1_000_000)
     own = b"run_queue_duration_seconds_count 2.0" in metrics.exposition()
-    Metrics(Tally(), Profiles((Profile(),)))
+    Metrics(Counters(), Profiles((Profile(),)))
     os._exit(0 if own else 1)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 assert metrics.exposition() == before

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kruntimes_core.framework.loading import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 
 HEADER = """
 from __future__ import annotations
@@ -91,9 +91,9 @@ class Environment:
         """What an installer left in these folders of the environment."""
         return list(distributions(path=[str(self.root / folder) for folder in folders or ("",)]))
 
-    def catalog(self, order: Sequence[Distribution] | None = None) -> Catalog:
-        """A catalog of this environment and nothing else."""
-        return Catalog(self.distributions() if order is None else order)
+    def registry(self, order: Sequence[Distribution] | None = None) -> PluginRegistry:
+        """A registry of this environment and nothing else."""
+        return PluginRegistry(self.distributions() if order is None else order)
 
     def imported(self) -> list[str]:
         """Which of the fake modules have been imported."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kruntimes_core.model.input_files import read_file, read_stream
+from kruntimes_core.model.input_files import MANIFEST_BYTES, SETTINGS_BYTES, read_file, read_stream
 from kruntimes_core.model.messages import InputError
 
 MIB = 1 << 20
@@ -82,3 +82,15 @@ def test_a_file_that_says_how_large_it_is_is_not_read(tmp_path: Path) -> None:
         file.truncate(1 << 40)
     with pytest.raises(InputError, match=rf"^{re.escape(str(large))} holds more than 2 GiB, and is read no"):
         read_file(large, 2 << 30)
+
+
+@pytest.mark.parametrize(
+    ("most", "size", "shown"), [(MANIFEST_BYTES, 2 << 30, "2 GiB"), (SETTINGS_BYTES, 16 << 20, "16 MiB")]
+)
+def test_the_bounds_are_those_that_are_documented(tmp_path: Path, most: int, size: int, shown: str) -> None:
+    large = tmp_path / "large"
+    with large.open("wb") as file:
+        file.truncate(size + 1)
+    with pytest.raises(InputError, match=f" holds more than {shown}, "):
+        read_file(large, most)
+    assert most == size

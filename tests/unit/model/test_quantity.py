@@ -248,3 +248,9 @@ def test_sums_at_the_end_of_63_bits_neither_wrap_nor_round(amount: int) -> None:
     assert capacity is not None
     assert (request_amount(str(amount)) + request_amount(str(MAX_AMOUNT - amount))) == capacity
     assert (request_amount(str(amount)) + request_amount(str(MAX_AMOUNT - amount)) + 1) > capacity
+
+
+def test_the_longest_spelling_that_is_read_has_1024_characters() -> None:
+    assert read_quantity("0" * 1_023 + "7") == 7
+    with pytest.raises(QuantityError):
+        read_quantity("0" * 1_024 + "7")

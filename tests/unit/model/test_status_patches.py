@@ -266,3 +266,12 @@ def test_patches_leave_the_observation_alone() -> None:
     bind_patch(observation, "py-0", "P0", NOW)
     terminal_patch(observation, Phase.FAILED, "R", "m", NOW)
     assert observation == before
+
+
+@pytest.mark.parametrize(("length", "end"), [(4_095, "xxxx"), (4_096, "xxxx"), (4_097, "x...")])
+def test_a_text_is_cut_where_it_is_longer_than_the_api_takes(length: int, end: str) -> None:
+    text = "waiting for ".ljust(length, "x")
+    patch = waiting_patch(Decoder().run(run_object()), text)
+    assert patch is not None
+    written = patch["status"]["message"]
+    assert (len(written), written[-4:]) == (min(length, 4_096), end)

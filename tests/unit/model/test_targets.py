@@ -127,11 +127,3 @@ def test_a_change_looks_at_the_selectors_that_match_it_and_not_at_the_others(
     monkeypatch.setattr(LabelSet, "satisfies", satisfies)
     assert targets.changed_by(LabelSet({"n": "7"}), 1).count(matching(n="7")) == 3
     assert asked == []
-
-
-def test_two_multisets_differ_in_the_label_sets_that_only_one_holds() -> None:
-    one = make_targets([{"app": "a"}, {"app": "b"}, {"app": "b"}])
-    other = make_targets([{"app": "b"}, {"app": "c"}])
-    for targets, others in ((one, other), (other, one)):
-        assert set(targets.differing(others)) == {LabelSet({"app": "a"}), LabelSet({"app": "c"})}
-    assert one.differing(one.changed_by(LabelSet({"app": "a"}), 3)) == []

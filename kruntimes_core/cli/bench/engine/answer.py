@@ -14,7 +14,7 @@ from kruntimes_core.cli.output.screen import standard_output
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.lab.bench.engine.measuring import Bench
 from kruntimes_core.lab.bench.engine.report import report
 from kruntimes_core.lab.bench.engine.site import Means
@@ -25,7 +25,7 @@ from kruntimes_core.lab.bench.engine.workloads import WORKLOADS
 def answer(options: EngineOptions) -> Exit:
     """Measure and show. Raises: `InputError` for a configuration that cannot be, or a broken plugin."""
     configuration = configuration_from(options.config)
-    profiles = build_profiles(configuration, Catalog())
+    profiles = build_profiles(configuration, PluginRegistry())
     means = Means(profiles, Settings.of(configuration), processor_clock, fine_clock, options.config)
     chosen = [one for one in WORKLOADS if not options.workloads or one.name in options.workloads]
     bench = Bench(chosen, options.shape, means, options.repeat, options.growth)

@@ -12,8 +12,7 @@ from functools import wraps
 from statistics import median
 from typing import Any, NamedTuple
 
-from kruntimes_core.framework.profile import ActivePlugin, Hook
-from kruntimes_core.framework.wrapping import wrapped
+from kruntimes_core.framework.profile import ActivePlugin, Hook, wrap_hooks
 from kruntimes_core.lab.bench.engine.figures import MICROSECONDS, NANOSECONDS
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.site import Means
@@ -68,7 +67,7 @@ class HookClocks:
         self._overhead = self._calibrated()
 
     def around(self, plugin: ActivePlugin, name: str, hook: Hook) -> Callable[..., Any]:
-        """The hook's function with clocks around it; see `Wrap`."""
+        """The hook's function with clocks around it; see `wrap_hooks`."""
         total = self._totals.setdefault(HookName(plugin.name, name), _Total())
         return self._timed(hook.function, total)
 
@@ -128,7 +127,7 @@ class HookPass:
 def hook_pass(workload: Timed, shape: Shape, means: Means) -> HookPass:
     """Repeat a workload once more to see what its hooks cost."""
     clocks = HookClocks(means.fine_clock)
-    observed = replace(means, profiles=wrapped(means.profiles, clocks.around))
+    observed = replace(means, profiles=wrap_hooks(means.profiles, clocks.around))
     begun: list[tuple[int, int]] = []
 
     def begin() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from kruntimes_core.cluster.plugin_worker.attended import attended
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.lab.bench.engine.cluster import Cluster
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.site import Means, Site
@@ -26,7 +26,7 @@ def measure(shape: Shape, config: str | None) -> dict[str, int]:
     Raises: `InputError` for a configuration that cannot be, or a plugin that hangs.
     """
     configuration = configuration_from(config)
-    means = Means(build_profiles(configuration, Catalog()), Settings.of(configuration))
+    means = Means(build_profiles(configuration, PluginRegistry()), Settings.of(configuration))
     (measured,) = attended(_measured(shape, means), means.under_way)
     return measured
 

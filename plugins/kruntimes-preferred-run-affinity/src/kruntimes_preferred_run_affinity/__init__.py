@@ -21,15 +21,9 @@ class Preferences:
 
 def weigh(targets: Targets, preferences: Preferences) -> int:
     """The sum of the weights of the terms that a Pod with these targets meets."""
-    weight = 0
-    # Loops, because this is asked for each Pod that changed: a generator costs twice as much.
-    for preferred in preferences.near:
-        if targets.any(preferred.term.selector):
-            weight += preferred.weight
-    for preferred in preferences.away:
-        if not targets.any(preferred.term.selector):
-            weight += preferred.weight
-    return weight
+    near = [one.weight for one in preferences.near if targets.any(one.term.selector)]
+    away = [one.weight for one in preferences.away if not targets.any(one.term.selector)]
+    return sum(near) + sum(away)
 
 
 def share_of_highest(scores: Sequence[int]) -> list[int]:
@@ -43,7 +37,7 @@ class PreferredRunAffinity:
 
     host_api: ClassVar[str] = ">=1,<2"
     # raw * 100 // highest is 100 for the highest alone: less than it, rounded down, is at most 99.
-    best_stays_best: ClassVar[bool] = True
+    normalize_keeps_best: ClassVar[bool] = True
 
     @hookimpl
     def prefilter(self, affinity: Affinity) -> Preferences | None:

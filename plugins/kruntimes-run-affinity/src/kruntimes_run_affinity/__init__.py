@@ -51,7 +51,7 @@ def judge(targets: Targets, required: Required) -> Reject | None:
     """Whether a Pod with these targets meets `required`; affinity is looked at first."""
     if required.unmet:
         return _NOT_SATISFIED
-    # Loops, because this is asked for each Pod that changed and each cohort: a generator costs twice as much.
+    # Loops, because this runs for each Pod that changed and each cohort: a generator costs twice as much.
     for selector in required.present:
         if not targets.any(selector):
             return _NOT_SATISFIED

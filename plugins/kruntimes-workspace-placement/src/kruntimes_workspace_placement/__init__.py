@@ -33,7 +33,7 @@ _UNUSABLE = MappingProxyType(
     }
 )
 _MISMATCH = Reject("WorkspaceRuntimeMismatch")
-_OTHER_POD = Reject("WorkspaceOnOtherPod", elsewhere=True)
+_OTHER_POD = Reject("WorkspaceOnOtherPod", pinned_elsewhere=True)
 
 
 @dataclass(frozen=True, slots=True)

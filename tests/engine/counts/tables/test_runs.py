@@ -100,7 +100,6 @@ def test_delays_that_still_count_outlive_those_of_runs_that_are_gone(profiles: P
     assert host.cycles == 1_500
 
 
-@pytest.mark.xfail(reason="a class keeps the Runs that are gone for as long as its first Run waits")
 def test_runs_that_are_gone_leave_the_class_in_which_another_waits_on(profiles: Profiles) -> None:
     host = Host(profiles)
     host.run("first")
@@ -118,5 +117,5 @@ def test_runs_that_are_gone_leave_the_class_in_which_another_waits_on(profiles: 
         host.work()
         gone = events.RunGone(namespace=NAMESPACE, name=run.name, uid=run.uid, version=str(11 + 2 * number))
         host.tell(gone)
-    assert host.engine.sizes["waiting"] == 1
+    assert host.engine.sizes["unschedulable"] == 1
     assert kept() < before + 1_024

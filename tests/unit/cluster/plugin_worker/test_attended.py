@@ -14,7 +14,7 @@ from scenes.planning import work_of
 from kruntimes_core.cluster.plugin_worker.attended import CurrentCall, attended
 from kruntimes_core.engine.work import Runners, Work
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runner import Chosen
+from kruntimes_core.framework.runtime import ScheduleResult
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.testing.plugins import fake_plugin
 
@@ -49,7 +49,7 @@ def test_the_values_come_as_they_are_made() -> None:
     under_way = CurrentCall()
     work = work_of(fake_plugin(filter=passing))
     results = list(attended(planning(under_way, work, work), under_way, limit_seconds=LIMIT))
-    assert [type(result) for result in results] == [Chosen, Chosen]
+    assert [type(result) for result in results] == [ScheduleResult, ScheduleResult]
     assert (under_way.number, under_way.plugins) == (2, ())
 
 
@@ -74,7 +74,7 @@ def test_a_call_that_does_not_return_is_named_in_the_words_of_the_scheduler() ->
     under_way = CurrentCall()
     works = work_of(fake_plugin(filter=passing)), work_of(fake_plugin("Hanger", filter=hanging))
     values = attended(planning(under_way, *works), under_way, limit_seconds=LIMIT)
-    assert isinstance(next(values), Chosen)
+    assert isinstance(next(values), ScheduleResult)
     with pytest.raises(InputError) as raised:
         next(values)
     assert str(raised.value) == (

@@ -12,7 +12,7 @@ from scenes.planning import work_of
 
 from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
 from kruntimes_core.engine.explain import EvaluateWork, EvaluationInput
-from kruntimes_core.framework.runner import Broken, Chosen
+from kruntimes_core.framework.runtime import PluginFailure, ScheduleResult
 from kruntimes_core.testing.builders import make_pod, make_run, make_snapshot
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
@@ -24,11 +24,11 @@ def test_a_loop_without_end_is_interrupted_and_named() -> None:
 
     async def scene(planner: ThreadPluginWorker) -> None:
         result = await executed(planner, work_of(fake_plugin("Spinner", filter=spinning)))
-        assert isinstance(result, Broken)
+        assert isinstance(result, PluginFailure)
         assert (result.error.plugin, result.error.hook) == ("Spinner", "filter")
         assert "longer than the time limit" in result.error.problem
         assert planner.stuck == {}
-        assert isinstance(await executed(planner, work_of(fake_plugin(filter=passing))), Chosen)
+        assert isinstance(await executed(planner, work_of(fake_plugin(filter=passing))), ScheduleResult)
 
     planning(scene)
 
@@ -44,17 +44,17 @@ def test_a_call_that_does_not_return_is_abandoned_and_its_plugin_left_alone() ->
     async def scene(planner: ThreadPluginWorker) -> None:
         hung = fake_plugin("Hanger", filter=hanging)
         result = await executed(planner, work_of(hung))
-        assert isinstance(result, Broken)
+        assert isinstance(result, PluginFailure)
         assert (result.error.plugin, result.error.hook) == ("Hanger", "filter")
         assert planner.stuck == {"Hanger": 1}
         again = await executed(planner, work_of(hung))
-        assert isinstance(again, Broken)
+        assert isinstance(again, PluginFailure)
         assert "not asked until an earlier call returns" in again.error.problem
         assert asked == [1]
-        assert isinstance(await executed(planner, work_of(fake_plugin(filter=passing))), Chosen)
+        assert isinstance(await executed(planner, work_of(fake_plugin(filter=passing))), ScheduleResult)
         release.set()
         await returned(planner)
-        assert isinstance(await executed(planner, work_of(hung)), Chosen)
+        assert isinstance(await executed(planner, work_of(hung)), ScheduleResult)
         assert asked == [1, 1]
 
     logged = planning(scene)
@@ -74,7 +74,7 @@ def test_a_plugin_that_swallows_the_interruption_is_abandoned() -> None:
 
     async def scene(planner: ThreadPluginWorker) -> None:
         result = await executed(planner, work_of(fake_plugin("Stubborn", filter=stubborn)))
-        assert isinstance(result, Broken)
+        assert isinstance(result, PluginFailure)
         release.set()
         await returned(planner)
 
@@ -88,9 +88,9 @@ def test_nothing_that_a_plugin_raises_ends_the_planner(rude: BaseException) -> N
 
     async def scene(planner: ThreadPluginWorker) -> None:
         result = await executed(planner, work_of(fake_plugin("Rude", filter=raising)))
-        assert isinstance(result, Broken)
+        assert isinstance(result, PluginFailure)
         assert (result.error.plugin, result.error.hook) == ("Rude", "filter")
-        assert isinstance(await executed(planner, work_of(fake_plugin(filter=passing))), Chosen)
+        assert isinstance(await executed(planner, work_of(fake_plugin(filter=passing))), ScheduleResult)
 
     assert "defect of the host" not in planning(scene)
 
@@ -105,10 +105,10 @@ def test_a_defect_of_the_host_ends_one_plan_and_is_told(monkeypatch: pytest.Monk
         with monkeypatch.context() as patch:
             patch.setattr(type(work), "execute", broken)
             result = await executed(planner, work)
-        assert isinstance(result, Broken)
+        assert isinstance(result, PluginFailure)
         assert "boom" in result.error.problem
         assert planner.stuck == {}
-        assert isinstance(await executed(planner, work), Chosen)
+        assert isinstance(await executed(planner, work), ScheduleResult)
 
     assert planning(scene).count("a plan ended with a defect of the host") == 1
 
@@ -116,7 +116,7 @@ def test_a_defect_of_the_host_ends_one_plan_and_is_told(monkeypatch: pytest.Monk
 def test_a_plugin_that_exits_its_thread_is_named() -> None:
     async def scene(planner: ThreadPluginWorker) -> None:
         result = await executed(planner, work_of(fake_plugin("Quitter", filter=lambda pod: sys.exit(1))))
-        assert isinstance(result, Broken)
+        assert isinstance(result, PluginFailure)
         assert result.error.plugin == "Quitter"
 
     planning(scene)
@@ -132,7 +132,7 @@ def test_a_question_about_the_past_is_bounded_like_a_plan() -> None:
 
     async def scene(planner: ThreadPluginWorker) -> None:
         result = await executed(planner, EvaluateWork(profile=profile, inputs=(question,)))
-        assert isinstance(result, Broken)
+        assert isinstance(result, PluginFailure)
         assert (result.error.plugin, result.error.hook) == ("Odd", "filter")
 
     planning(scene)

@@ -14,7 +14,7 @@ from kruntimes_core.cluster.plugin_worker.abandoned_calls import failed, failure
 from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
 from kruntimes_core.engine.assumed import Unreserve
 from kruntimes_core.engine.work import ReserveAnswer, UnreserveWork
-from kruntimes_core.framework.runner import Broken
+from kruntimes_core.framework.runtime import PluginFailure
 from kruntimes_core.testing.plugins import fake_plugin
 
 
@@ -32,7 +32,7 @@ def test_a_stuck_plugin_gets_its_unreserve_when_it_can() -> None:
         plugin = fake_plugin("Hanger", filter=hanging, unreserve=unreserve, reserve=passing)
         plain = fake_plugin("Hanger", reserve=passing, unreserve=unreserve)
         assumption = reserve_of(plain).assumption
-        assert isinstance(await executed(planner, work_of(plugin)), Broken)
+        assert isinstance(await executed(planner, work_of(plugin)), PluginFailure)
         due = UnreserveWork(due=Unreserve(assumption.profile.plugins[0], assumption, bound=True))
         pending = asyncio.ensure_future(executed(planner, due))
         await asyncio.sleep(0)
@@ -58,7 +58,7 @@ def test_unreserves_that_a_stuck_plugin_is_owed_are_asked_in_turns_of_their_own(
         assumption = reserve_of(
             fake_plugin("Hanger", reserve=passing, unreserve=lambda bound: None)
         ).assumption
-        assert isinstance(await executed(planner, work_of(plugin)), Broken)
+        assert isinstance(await executed(planner, work_of(plugin)), PluginFailure)
         done: list[int] = []
         turns = 0
         for _ in range(owed):
@@ -131,7 +131,7 @@ def test_nobody_is_owed_anything_for_a_reserve_that_was_not_begun_because_a_plug
     async def scene(planner: ThreadPluginWorker) -> None:
         reserving = (fake_plugin("One", reserve=passing), fake_plugin("Hanger", reserve=hanging))
         begun = await executed(planner, reserve_of(*reserving))
-        assert [plugin.name for plugin in begun.asked] == ["One", "Hanger"]
+        assert [plugin.name for plugin in begun.called] == ["One", "Hanger"]
         answer = await executed(planner, reserve_of(*reserving))
         assert answer == ReserveAnswer((), broken=answer.broken)
         assert answer.broken.plugin == "Hanger"

@@ -10,7 +10,7 @@ from scenes.planners import executed, planning
 
 from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
 from kruntimes_core.engine.decisions import Outcome
-from kruntimes_core.framework.runner import Broken, Unschedulable
+from kruntimes_core.framework.runtime import PluginFailure, Unschedulable
 
 
 async def settle(planner: ThreadPluginWorker, scene: Scene) -> None:
@@ -36,7 +36,7 @@ def test_a_round_that_is_interrupted_says_in_whose_plan_that_was() -> None:
 
     async def play(planner: ThreadPluginWorker) -> None:
         outcomes = await executed(planner, scene.offered())
-        assert [type(outcome) for outcome in outcomes] == [Unschedulable, Unschedulable, Broken]
+        assert [type(outcome) for outcome in outcomes] == [Unschedulable, Unschedulable, PluginFailure]
         error = outcomes[-1].error
         assert (error.plugin, error.hook, error.overtime) == ("Moody", "filter", True)
 

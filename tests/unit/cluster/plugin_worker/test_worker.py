@@ -19,7 +19,7 @@ from kruntimes_core.cluster.plugin_worker.worker import (
     WorkerThread,
 )
 from kruntimes_core.engine.work import PlanWork, Work
-from kruntimes_core.framework.runner import Chosen
+from kruntimes_core.framework.runtime import ScheduleResult
 from kruntimes_core.testing.plugins import fake_plugin
 
 
@@ -28,7 +28,7 @@ def test_work_is_executed_beside_the_loop() -> None:
 
     async def scene(planner: ThreadPluginWorker) -> None:
         result = await executed(planner, work_of(fake_plugin(filter=noting)))
-        assert isinstance(result, Chosen)
+        assert isinstance(result, ScheduleResult)
         assert planner.free
 
     def noting(pod: Any) -> None:
@@ -75,7 +75,7 @@ def test_the_loop_is_not_told_of_what_is_done_in_a_moment() -> None:
     async def scene(planner: ThreadPluginWorker) -> None:
         works = [work_of(fake_plugin(filter=passing)) for _ in range(40)]
         results, told, timers = await counted_turns(planner, works)
-        assert all(isinstance(result, Chosen) for result in results)
+        assert all(isinstance(result, ScheduleResult) for result in results)
         assert (told, timers) == (0, 0)
 
     planning(scene, limit=30, moment_seconds=30)
@@ -105,11 +105,11 @@ def test_a_result_that_comes_too_late_is_told_once() -> None:
     leave.set()
     in_time = worker.execute(work_of(fake_plugin(filter=passing)))
     assert in_time.wait(30)
-    assert isinstance(in_time.result, Chosen)
+    assert isinstance(in_time.result, ScheduleResult)
     worker.retire()
     assert left.wait(30)
     assert delivered == [handover]
-    assert isinstance(handover.result, Chosen)
+    assert isinstance(handover.result, ScheduleResult)
 
 
 def test_inline_plans_come_back_at_once() -> None:
@@ -119,6 +119,6 @@ def test_inline_plans_come_back_at_once() -> None:
     planner = InlinePlanner()
     planner.submit(work, results.append)
     planner.close()
-    assert isinstance(results[0], Chosen)
+    assert isinstance(results[0], ScheduleResult)
     assert planner.free
     assert planner.stuck == {}

@@ -7,9 +7,15 @@ from typing import Any
 import pytest
 import yaml
 
-from kruntimes_core.framework.configuration import Configuration, build_profiles, load_configuration
-from kruntimes_core.framework.configuration.effective import active_entries, document, settings
-from kruntimes_core.framework.loading.failures import LoadError
+from kruntimes_core.framework.configuration import (
+    Configuration,
+    active_entries,
+    build_profiles,
+    effective_document,
+    effective_settings,
+    load_configuration,
+)
+from kruntimes_core.framework.plugin_registry import LoadError
 
 TUNED = """\
 plugins:
@@ -54,7 +60,7 @@ def load(text: str) -> Configuration:
 
 
 def test_each_setting_says_where_it_comes_from() -> None:
-    found = {one.field: (one.value, one.origin) for one in settings(load(TUNED))}
+    found = {one.field: (one.value, one.origin) for one in effective_settings(load(TUNED))}
     assert found["heartbeatStalenessSeconds"] == (20.5, "c.yaml:14")
     assert found["backoff.maxSeconds"] == (90, "c.yaml:16")
     assert found["backoff.initialSeconds"] == (1, "default")
@@ -63,14 +69,16 @@ def test_each_setting_says_where_it_comes_from() -> None:
 
 
 def test_a_value_that_is_given_as_null_is_a_default() -> None:
-    found = {one.field: one.origin for one in settings(load("sweepIntervalSeconds:\nbackoff: null\n"))}
+    found = {
+        one.field: one.origin for one in effective_settings(load("sweepIntervalSeconds:\nbackoff: null\n"))
+    }
     assert set(found.values()) == {"default"}
 
 
 def test_the_active_plugins_stand_in_their_order_with_weight_and_place(supplied: Any) -> None:
     found = [
         (one.profile, one.runtimes, one.name, one.weight, one.arguments, one.origin)
-        for one in active_entries(load(TUNED), supplied.catalog())
+        for one in active_entries(load(TUNED), supplied.registry())
     ]
     batch = ("jax", "torch")
     assert found == [
@@ -88,20 +96,20 @@ def test_the_active_plugins_stand_in_their_order_with_weight_and_place(supplied:
 
 @pytest.mark.parametrize("text", [TUNED, "", "profiles: [{name: a, runtimes: [x]}]"])
 def test_the_document_means_the_same_and_leaves_nothing_open(supplied: Any, text: str) -> None:
-    catalog = supplied.catalog()
-    written = yaml.safe_dump(document(load(text), catalog), sort_keys=False)
+    registry = supplied.registry()
+    written = yaml.safe_dump(effective_document(load(text), registry), sort_keys=False)
     supplied.install("Newcomer")
     again = load(written)
-    assert decided(again, supplied.catalog()) == decided(load(text), catalog)
-    assert document(again, supplied.catalog()) == document(load(text), catalog)
-    assert {one.origin for one in settings(again)}.isdisjoint({"default"})
+    assert decided(again, supplied.registry()) == decided(load(text), registry)
+    assert effective_document(again, supplied.registry()) == effective_document(load(text), registry)
+    assert {one.origin for one in effective_settings(again)}.isdisjoint({"default"})
 
 
-def decided(configuration: Configuration, catalog: Any) -> tuple[Any, ...]:
+def decided(configuration: Configuration, registry: Any) -> tuple[Any, ...]:
     """All that a configuration decides, as the host sees it."""
     profiles = [
         (profile.name, profile.runtimes, [(one.name, one.weight) for one in profile.plugins])
-        for profile in build_profiles(configuration, catalog).all
+        for profile in build_profiles(configuration, registry).all
     ]
     return profiles, configuration.model_dump(exclude={"plugins", "profiles"})
 
@@ -109,4 +117,4 @@ def decided(configuration: Configuration, catalog: Any) -> tuple[Any, ...]:
 def test_a_plugin_that_is_meant_and_broken_is_no_part_of_what_holds(supplied: Any) -> None:
     supplied.install("Broken", "raise RuntimeError('not today')")
     with pytest.raises(LoadError, match="not today"):
-        document(load(""), supplied.catalog())
+        effective_document(load(""), supplied.registry())

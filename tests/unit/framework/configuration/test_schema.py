@@ -9,9 +9,13 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from kruntimes_core.framework.configuration import Configuration, build_profiles, load_configuration
+from kruntimes_core.framework.configuration import (
+    Configuration,
+    build_profiles,
+    configuration_schema,
+    load_configuration,
+)
 from kruntimes_core.framework.configuration.models import EnabledPlugin, PluginSet, ProfileSection
-from kruntimes_core.framework.configuration.schema import configuration_schema
 from kruntimes_core.model.messages import InputError
 
 ZONES = """
@@ -54,7 +58,7 @@ def supplied(environment: Any) -> Any:
 
 
 def schema(environment: Any) -> dict[str, Any]:
-    return configuration_schema(environment.catalog()).document
+    return configuration_schema(environment.registry()).document
 
 
 def accepted(environment: Any, text: str) -> bool:
@@ -64,7 +68,7 @@ def accepted(environment: Any, text: str) -> bool:
 
 def starts(environment: Any, text: str) -> bool:
     try:
-        build_profiles(load_configuration(text, "c.yaml"), environment.catalog())
+        build_profiles(load_configuration(text, "c.yaml"), environment.registry())
     except InputError:
         return False
     return True
@@ -178,7 +182,7 @@ def test_a_host_without_plugins_has_a_schema_too(environment: Any) -> None:
 def test_what_cannot_be_told_is_named_and_not_checked(supplied: Any) -> None:
     supplied.install("Untold", UNTOLD)
     supplied.install("Broken", "raise RuntimeError('not today')")
-    found = configuration_schema(supplied.catalog())
+    found = configuration_schema(supplied.registry())
     broken, untold = found.problems
     assert broken.startswith("cannot load plugin Broken (acme-broken 1.0, entry point ")
     assert untold.startswith("the Arguments of Untold (acme-untold 1.0, entry point ")

@@ -40,7 +40,7 @@ class ZoneSpread:
         """The Run label whose value names an application."""
 
     on_by_default: ClassVar[bool] = False
-    best_stays_best: ClassVar[bool] = True
+    normalize_keeps_best: ClassVar[bool] = True
     host_api: ClassVar[str] = ">=1,<2"
 
     def __init__(self, arguments: Arguments) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
-from kruntimes_core.framework.loading.catalog import Catalog
+from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.model.messages import InputError
 
 PLACEHOLDERS: Mapping[str, str] = {
@@ -62,7 +62,7 @@ def check_command(text: str) -> None:
 
 def check_configuration(path: str) -> None:
     """Raises `InputError` for a configuration with which our scheduler would not start, in its own words."""
-    build_profiles(configuration_from(path), Catalog())
+    build_profiles(configuration_from(path), PluginRegistry())
 
 
 def our_command(around: Surroundings, config: str | None, folder: Path, *, steady: bool) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kruntimes_core.framework.wrapping import wrapped
+from kruntimes_core.framework.profile import wrap_hooks
 from kruntimes_core.lab.bench.engine.hooks import HookClocks, HookName
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
@@ -28,7 +28,7 @@ def test_calls_and_times_are_those_of_each_hook() -> None:
 
     plugin = fake_plugin("Slow", filter=lambda pod: spend(1_000), score=lambda pod: spend(40))
     clocks = HookClocks(clock)
-    (profile,) = wrapped(profiles_of(plugin), clocks.around).all
+    (profile,) = wrap_hooks(profiles_of(plugin), clocks.around).all
     hooks = profile.plugins[0].hooks
     for _ in range(10):
         hooks["filter"].function(None)
@@ -45,7 +45,7 @@ def test_a_call_that_raises_is_counted_and_raises() -> None:
         raise LookupError("no")
 
     clocks = HookClocks(SlowClock())
-    (profile,) = wrapped(profiles_of(fake_plugin(filter=fail)), clocks.around).all
+    (profile,) = wrap_hooks(profiles_of(fake_plugin(filter=fail)), clocks.around).all
     with pytest.raises(LookupError):
         profile.plugins[0].hooks["filter"].function(None)
     (cost,) = clocks.costs(units=1)
@@ -54,7 +54,7 @@ def test_a_call_that_raises_is_counted_and_raises() -> None:
 
 def test_what_was_before_the_reset_does_not_count() -> None:
     clocks = HookClocks(SlowClock())
-    (profile,) = wrapped(profiles_of(fake_plugin(filter=lambda pod: None)), clocks.around).all
+    (profile,) = wrap_hooks(profiles_of(fake_plugin(filter=lambda pod: None)), clocks.around).all
     profile.plugins[0].hooks["filter"].function(None)
     clocks.reset()
     (cost,) = clocks.costs(units=1)
@@ -63,7 +63,7 @@ def test_what_was_before_the_reset_does_not_count() -> None:
 
 def test_hooks_keep_their_names_and_arguments() -> None:
     plugin = fake_plugin(filter=lambda pod, state: None, prefilter=lambda request: request)
-    (profile,) = wrapped(profiles_of(plugin), HookClocks(SlowClock()).around).all
+    (profile,) = wrap_hooks(profiles_of(plugin), HookClocks(SlowClock()).around).all
     wrapping = profile.plugins[0]
     assert (wrapping.name, wrapping.origin) == (plugin.name, plugin.origin)
     assert {name: hook.names for name, hook in wrapping.hooks.items()} == {

@@ -1,0 +1,320 @@
+"""The plugins of each profile: which installed ones are active, in which order, and why the others are not.
+
+The order is the configuration's, then this file's, then the alphabet's; never that of installation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import pluggy
+from pydantic import ValidationError
+
+from kruntimes_core.framework.configuration.files import check_consistency, worded
+from kruntimes_core.framework.configuration.models import (
+    EVERY,
+    Configuration,
+    ConfigurationError,
+    ConfiguredProfile,
+    Origin,
+    Path,
+    configured_profiles,
+    dotted,
+)
+from kruntimes_core.framework.hookspecs import hook_names
+from kruntimes_core.framework.plugin_registry import (
+    CAPACITY,
+    DiscoveredPlugin,
+    LoadError,
+    PluginRegistry,
+    build_plugin,
+    create_manager,
+)
+from kruntimes_core.framework.profile import ActivePlugin, Profile, Profiles
+from kruntimes_core.model.messages import did_you_mean
+
+SUPPLIED = (
+    "RuntimePodAvailability",
+    "RunAffinity",
+    "WorkspacePlacement",
+    "PreferredRunAffinity",
+    "LeastLoaded",
+)
+"""The specification's plugins in its order: cheap and telling filters first, then the scorers."""
+
+# What pydantic says of an argument that is not there, or should not be, as the rest of a sentence.
+_PROBLEMS = {"missing": "is required: add it", "extra_forbidden": "unknown argument: correct or remove it"}
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredPlugin:
+    """A plugin that a profile does not disable. path: its entry in `enabled`; None when no entry names it."""
+
+    name: str
+    weight: int = 1
+    arguments: Mapping[str, Any] | None = None
+    path: Path | None = None
+
+
+class ActivationState(StrEnum):
+    """What a plugin is to this host."""
+
+    ACTIVE = "active"
+    OFF_BY_DEFAULT = "off by default"
+    DISABLED = "disabled"
+    BROKEN = "broken"
+    DUPLICATE = "duplicate"
+    UNKNOWN = "unknown"
+    """The configuration cannot be read, so the plugin may be disabled: it was not imported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginState:
+    """One claim of a distribution to a plugin name, in one profile, as `kruntimes plugins list` shows it.
+
+    hooks: in the order of a cycle; empty where the plugin was not or could not be imported.
+    weight: of an active scorer; None for a plugin that does not score, to which a weight means nothing.
+    profile: whose state it is; None when the configuration cannot be read.
+    why: why it is not active, in one line; empty when it is.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    state: ActivationState
+    hooks: tuple[str, ...] = ()
+    weight: int | None = None
+    profile: str | None = None
+    why: str = ""
+
+
+def configured_plugins(profile: ConfiguredProfile, registry: PluginRegistry) -> tuple[ConfiguredPlugin, ...]:
+    """The installed plugins that `profile` does not disable, in order; imports none of them.
+
+    Those that no entry names are active only if they are on by default: see `is_active`.
+    """
+    entries = {
+        entry.name: ConfiguredPlugin(
+            entry.name, entry.weight, entry.arguments, (*profile.path, "enabled", index)
+        )
+        for index, entry in enumerate(profile.plugins.enabled)
+        if registry.discovered(entry.name)
+    }
+    disabled = set(profile.plugins.disabled)
+    names: Iterable[str] = entries
+    if EVERY not in disabled:
+        installed = registry.names
+        names = dict.fromkeys([*(name for name in SUPPLIED if name in installed), *entries, *installed])
+    return tuple(entries.get(name, ConfiguredPlugin(name)) for name in names if name not in disabled)
+
+
+def is_active(plugin: ConfiguredPlugin, registry: PluginRegistry) -> bool:
+    """Whether the plugin is named, or on by default. Raises `LoadError` when it is and cannot be loaded."""
+    try:
+        loaded = registry.load(plugin.name)
+    except LoadError as error:
+        if plugin.path is None and error.off_by_default:
+            return False
+        raise
+    return plugin.path is not None or loaded.declaration.on_by_default
+
+
+def build_profiles(configuration: Configuration, registry: PluginRegistry) -> Profiles:
+    """Load and build every plugin that is active in `configuration`.
+
+    Raises `ConfigurationError` for names, arguments and combinations that cannot be, and `LoadError`
+    for an active plugin that is broken; nothing is skipped in silence.
+    """
+    check_consistency(configuration)
+    configured = list(configured_profiles(configuration))
+    for profile in configured:
+        _check_names(profile, registry, configuration.origin)
+    profiles = Profiles(tuple(_build_profile(one, registry, configuration.origin) for one in configured))
+    _check_queue(profiles, configuration.origin)
+    if not configuration.allow_no_capacity_filter:
+        for profile, built in zip(configured, profiles.all, strict=True):
+            _check_capacity(profile, built, registry, configuration.origin)
+    return profiles
+
+
+def describe_plugins(configuration: Configuration | None, registry: PluginRegistry) -> list[PluginState]:
+    """The state of every installed plugin in each profile; works when the host would not start.
+
+    configuration: None when it cannot be read; then there are no profiles. Out: profile by profile,
+    first what is active, in the order in which it is called, then the rest by name. Raises nothing,
+    and imports no plugin that every profile disables by its name.
+    """
+    if configuration is None:
+        why = "the configuration cannot be read: correct it first"
+        return [
+            _state(claim, None, ActivationState.UNKNOWN, why=why)
+            for name in registry.names
+            for claim in registry.discovered(name)
+        ]
+    return [state for one in configured_profiles(configuration) for state in _states_of(one, registry)]
+
+
+def to_install(*names: str) -> str:
+    """What to do about supplied plugins that are missing.
+
+    No pip command line: the distributions are on no index, where a stranger may hold their names.
+    """
+    owners = ["kruntimes" + re.sub(r"([A-Z])", r"-\1", name).lower() for name in names]
+    return f"install the distribution{'s' if len(owners) > 1 else ''} {', '.join(owners)}"
+
+
+# Building
+
+
+def _check_names(profile: ConfiguredProfile, registry: PluginRegistry, origin: Origin) -> None:
+    plugins = profile.plugins
+    named = [((*profile.path, "disabled", at), name) for at, name in enumerate(plugins.disabled)]
+    named += [((*profile.path, "enabled", at), entry.name) for at, entry in enumerate(plugins.enabled)]
+    for path, name in named:
+        if name == EVERY or registry.discovered(name):
+            continue
+        if name in SUPPLIED:
+            raise origin.error(path, f"plugin {name} is not installed: {to_install(name)}")
+        raise origin.error(path, f"no plugin {name!r} is installed{did_you_mean(name, registry.names)}")
+
+
+def _build_profile(profile: ConfiguredProfile, registry: PluginRegistry, origin: Origin) -> Profile:
+    manager = create_manager()
+    plugins = []
+    for plugin in configured_plugins(profile, registry):
+        try:
+            if is_active(plugin, registry):
+                plugins.append(_build(manager, plugin, profile, registry, origin))
+        except LoadError as error:
+            raise error.advising(_how_to_disable(plugin, profile)) from error
+    return Profile(name=profile.name, plugins=tuple(plugins), runtimes=profile.runtimes)
+
+
+def _build(
+    manager: pluggy.PluginManager,
+    plugin: ConfiguredPlugin,
+    profile: ConfiguredProfile,
+    registry: PluginRegistry,
+    origin: Origin,
+) -> ActivePlugin:
+    loaded = registry.load(plugin.name)
+    if plugin.arguments and plugin.path and loaded.declaration.arguments is None:
+        raise origin.error((*plugin.path, "arguments"), f"{plugin.name} takes no arguments: remove them")
+    try:
+        return build_plugin(manager, loaded, arguments=plugin.arguments, weight=plugin.weight)
+    except ValidationError as error:
+        raise _bad_arguments(error, plugin, profile, origin) from error
+
+
+def _bad_arguments(
+    error: ValidationError, plugin: ConfiguredPlugin, profile: ConfiguredProfile, origin: Origin
+) -> ConfigurationError:
+    details = error.errors(include_url=False)[0]
+    problem = _PROBLEMS.get(details["type"]) or worded(details["msg"], details["input"])
+    if plugin.path is not None:
+        return origin.error((*plugin.path, "arguments", *details["loc"]), problem)
+    where, enabled = dotted(("arguments", *details["loc"])), (*profile.path, "enabled")
+    advice = f"name {plugin.name} in {dotted(enabled)} with its arguments, or disable it"
+    return origin.complaint(enabled, f"{plugin.name} is on by default: its {where} {problem}: {advice}")
+
+
+def _how_to_disable(plugin: ConfiguredPlugin, profile: ConfiguredProfile) -> str:
+    place = dotted(profile.path)
+    if plugin.path is not None:
+        return f"to start without it, take it out of {place}.enabled"
+    return f"to start without it, configure {place}: {{disabled: [{plugin.name}]}}"
+
+
+def _check_queue(profiles: Profiles, origin: Origin) -> None:
+    origins: dict[str, str] = {}
+    for profile in profiles.all:
+        origins |= {one.name: f"{one.name} ({one.origin})" for one in profile.implementing("queue_key")}
+    if len(origins) > 1:
+        owners = " and ".join(origins.values())
+        raise origin.complaint(
+            ("plugins",), f"{owners} all order the queue, and a host has one: keep one enabled"
+        )
+
+
+def _check_capacity(
+    profile: ConfiguredProfile, built: Profile, registry: PluginRegistry, origin: Origin
+) -> None:
+    if any(CAPACITY in plugin.provides for plugin in built.plugins):
+        return
+    supplied = "RuntimePodAvailability"
+    remedy = f"enable {supplied}" if registry.discovered(supplied) else to_install(supplied)
+    raise origin.complaint(
+        profile.path,
+        f"no active plugin of profile {profile.name} provides capacity, so nothing would look at a Pod's"
+        f" readiness, and at its room only when it is reserved: {remedy}, or set allowNoCapacityFilter: true",
+    )
+
+
+# States
+
+
+def _states_of(profile: ConfiguredProfile, registry: PluginRegistry) -> list[PluginState]:
+    configured = {plugin.name: plugin for plugin in configured_plugins(profile, registry)}
+    names = dict.fromkeys([*configured, *registry.names])
+    states = [state for name in names for state in _states(name, configured.get(name), profile, registry)]
+    active = [state for state in states if state.state is ActivationState.ACTIVE]
+    rest = [state for state in states if state.state is not ActivationState.ACTIVE]
+    return active + sorted(rest, key=lambda state: state.name)
+
+
+def _states(
+    name: str, plugin: ConfiguredPlugin | None, profile: ConfiguredProfile, registry: PluginRegistry
+) -> Iterator[PluginState]:
+    for claim in registry.discovered(name):
+        if plugin is None and name in profile.plugins.disabled:
+            why = f"named in {dotted(profile.path)}.disabled"
+            yield _state(claim, profile, ActivationState.DISABLED, why=why)
+        elif (error := registry.error(name)) is None:
+            yield _state_of_loaded(claim, plugin, profile, registry)
+        elif registry.is_duplicate(name):
+            yield _state(claim, profile, ActivationState.DUPLICATE, why=str(error))
+        else:
+            yield _state(claim, profile, ActivationState.BROKEN, why=error.cause)
+
+
+def _state_of_loaded(
+    claim: DiscoveredPlugin,
+    plugin: ConfiguredPlugin | None,
+    profile: ConfiguredProfile,
+    registry: PluginRegistry,
+) -> PluginState:
+    loaded = registry.load(claim.name)
+    hooks = tuple(hook for hook in hook_names() if hook in loaded.hooks)
+    place = dotted(profile.path)
+    if plugin is None:
+        why = f'{place}.disabled has "*", and {place}.enabled does not name it'
+        return _state(claim, profile, ActivationState.DISABLED, hooks, why=why)
+    if not is_active(plugin, registry):
+        why = f"off by default: name it in {place}.enabled to use it"
+        return _state(claim, profile, ActivationState.OFF_BY_DEFAULT, hooks, why=why)
+    weight = plugin.weight if "score" in hooks else None
+    return _state(claim, profile, ActivationState.ACTIVE, hooks, weight)
+
+
+def _state(
+    claim: DiscoveredPlugin,
+    profile: ConfiguredProfile | None,
+    state: ActivationState,
+    hooks: tuple[str, ...] = (),
+    weight: int | None = None,
+    why: str = "",
+) -> PluginState:
+    return PluginState(
+        name=claim.name,
+        distribution=claim.distribution,
+        version=claim.version,
+        state=state,
+        hooks=hooks,
+        weight=weight,
+        profile=profile.name if profile is not None else None,
+        why=why,
+    )

@@ -1,0 +1,24 @@
+"""From entry points to plugins that this host can safely call: discovered, imported, checked and built."""
+
+from kruntimes_core.framework.plugin_registry.checks import CAPACITY
+from kruntimes_core.framework.plugin_registry.discovery import DiscoveredPlugin
+from kruntimes_core.framework.plugin_registry.errors import HOST_API, InvalidPlugin, LoadError, plugin_code
+from kruntimes_core.framework.plugin_registry.registry import (
+    LoadedPlugin,
+    PluginRegistry,
+    build_plugin,
+    create_manager,
+)
+
+__all__ = [
+    "CAPACITY",
+    "HOST_API",
+    "DiscoveredPlugin",
+    "InvalidPlugin",
+    "LoadError",
+    "LoadedPlugin",
+    "PluginRegistry",
+    "build_plugin",
+    "create_manager",
+    "plugin_code",
+]

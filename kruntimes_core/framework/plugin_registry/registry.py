@@ -1,0 +1,173 @@
+"""The registry of plugins: each installed one by its name, imported when first needed and at most once, and
+built for each profile from there.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import Distribution
+from typing import Any
+
+import pluggy
+from pydantic import BaseModel, ValidationError
+
+from kruntimes_core.framework.hookspecs import PROJECT, SchedulerHooks
+from kruntimes_core.framework.plugin_registry.checks import (
+    Declaration,
+    HookImplementation,
+    check_plugin,
+    is_off_by_default,
+    register,
+)
+from kruntimes_core.framework.plugin_registry.discovery import DiscoveredPlugin, discover, import_plugin
+from kruntimes_core.framework.plugin_registry.errors import InvalidPlugin, LoadError, plugin_code
+from kruntimes_core.framework.profile import ActivePlugin, Hook
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedPlugin:
+    """A plugin that was imported and checked, not yet built.
+
+    value: the class, module or object that its entry point names. hooks: hook name to the names of
+    its arguments. origin: distribution, version and entry point, for errors.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    origin: str
+    value: object
+    declaration: Declaration
+    hooks: Mapping[str, tuple[str, ...]]
+
+
+class PluginRegistry:
+    """What is installed, by plugin name. Knows every entry point at once, and imports none before it must."""
+
+    def __init__(self, distributions: Iterable[Distribution] | None = None) -> None:
+        """distributions: where to look; the environment of this process when None."""
+        self._discovered: dict[str, tuple[DiscoveredPlugin, ...]] = {}
+        for plugin in discover(distributions):
+            self._discovered[plugin.name] = (*self.discovered(plugin.name), plugin)
+        self._loaded: dict[str, LoadedPlugin | LoadError] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all installed plugins, sorted; broken and doubly claimed ones included."""
+        return tuple(self._discovered)
+
+    def discovered(self, name: str) -> tuple[DiscoveredPlugin, ...]:
+        """What claims `name`: one entry point where all is well, none where the name is unknown."""
+        return self._discovered.get(name, ())
+
+    def is_duplicate(self, name: str) -> bool:
+        """Whether more than one distribution claims `name`, so that it is open which one is wanted."""
+        return len(self.discovered(name)) > 1
+
+    def load(self, name: str) -> LoadedPlugin:
+        """Import and check the plugin `name`, which must be among `names`; remembers the outcome.
+
+        Raises `LoadError`: claimed twice, not importable, or refused by a check.
+        """
+        if name not in self._loaded:
+            self._loaded[name] = _load(self._discovered[name])
+        outcome = self._loaded[name]
+        if isinstance(outcome, LoadError):
+            raise outcome.with_traceback(None)
+        return outcome
+
+    def error(self, name: str) -> LoadError | None:
+        """Why `name` cannot be loaded, or None. Loads it."""
+        try:
+            self.load(name)
+        except LoadError as error:
+            return error
+        return None
+
+
+def create_manager() -> pluggy.PluginManager:
+    """A manager of one profile's plugins, which knows the seven hooks and no plugin."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(SchedulerHooks)
+    return manager
+
+
+def build_plugin(
+    manager: pluggy.PluginManager,
+    loaded: LoadedPlugin,
+    *,
+    arguments: Mapping[str, Any] | None = None,
+    weight: int = 1,
+) -> ActivePlugin:
+    """Build one plugin for one profile, register it in the profile's manager and resolve its hooks.
+
+    arguments: as configured; None when nothing is. Raises `pydantic.ValidationError` for arguments
+    that the plugin's `Arguments` refuses, and `LoadError` for everything else.
+    """
+    try:
+        plugin = _instance(loaded, arguments)
+        # Attributes may be set while it is built, so what was checked of the class is checked again.
+        declaration, names = check_plugin(plugin)
+        found = _register(manager, loaded.name, plugin)
+    except InvalidPlugin as invalid:
+        raise LoadError(loaded.name, loaded.origin, str(invalid)) from invalid
+    return ActivePlugin(
+        name=loaded.name,
+        distribution=loaded.distribution,
+        version=loaded.version,
+        hooks={one.hook: Hook(one.function, names[one.hook]) for one in found},
+        reasons=declaration.reasons,
+        weight=weight,
+        stateful=declaration.stateful,
+        provides=declaration.provides,
+        normalize_keeps_best=declaration.normalize_keeps_best,
+    )
+
+
+def _load(discovered: tuple[DiscoveredPlugin, ...]) -> LoadedPlugin | LoadError:
+    first = discovered[0]
+    if len(discovered) > 1:
+        owners = " and ".join(f"{one.distribution} {one.version}" for one in discovered)
+        return LoadError(first.name, owners, "both claim this name: uninstall one of them")
+    value: object = None
+    try:
+        value = import_plugin(first)
+        declaration, hooks = check_plugin(value)
+    except InvalidPlugin as invalid:
+        return LoadError(first.name, first.origin, str(invalid), off_by_default=is_off_by_default(value))
+    if not inspect.isclass(value):
+        # Its Arguments are its class's: it is built already, and what is configured would be lost.
+        declaration = replace(declaration, arguments=None)
+    return LoadedPlugin(
+        first.name, first.distribution, first.version, first.origin, value, declaration, hooks
+    )
+
+
+def _instance(loaded: LoadedPlugin, arguments: Mapping[str, Any] | None) -> object:
+    if not inspect.isclass(loaded.value):
+        return loaded.value
+    create: Callable[..., object] = loaded.value
+    model = loaded.declaration.arguments
+    given = () if model is None else (_validated(loaded, model, arguments or {}),)
+    with plugin_code("it cannot be built", f"correct or upgrade {loaded.distribution}"):
+        return create(*given)
+
+
+def _validated(loaded: LoadedPlugin, model: type[BaseModel], arguments: Mapping[str, Any]) -> BaseModel:
+    advice = f"correct or upgrade {loaded.distribution}"
+    with plugin_code("its Arguments fail", advice, passes=ValidationError):
+        return model.model_validate(dict(arguments))
+
+
+def _register(manager: pluggy.PluginManager, name: str, plugin: object) -> tuple[HookImplementation, ...]:
+    """Let pluggy check a built plugin against the specifications. Raises `InvalidPlugin`."""
+    try:
+        found = register(manager, name, plugin)
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        raise InvalidPlugin(f"pluggy refuses it: {error}") from error
+    except ValueError as error:
+        raise InvalidPlugin("the same object is a plugin under another name: keep one of the two") from error
+    return found

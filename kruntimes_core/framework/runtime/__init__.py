@@ -1,0 +1,32 @@
+"""Running a profile's plugins on a snapshot: prefilter, filter, score, normalize, choose.
+
+Pure: nothing here knows of queues, binds or clocks. What makes it fast is the result cache, whose one rule is
+that an answer holds until an argument that it was given from changes.
+"""
+
+from kruntimes_core.framework.runtime.outcomes import (
+    PlanOutcome,
+    PlanResult,
+    PluginFailure,
+    ScheduleResult,
+    Unschedulable,
+    Verdict,
+    WaitingMessage,
+)
+from kruntimes_core.framework.runtime.prefilter import InvalidRunResult, PreFilterState
+from kruntimes_core.framework.runtime.runner import Runner
+from kruntimes_core.framework.runtime.score import PodScores
+
+__all__ = [
+    "InvalidRunResult",
+    "PlanOutcome",
+    "PlanResult",
+    "PluginFailure",
+    "PodScores",
+    "PreFilterState",
+    "Runner",
+    "ScheduleResult",
+    "Unschedulable",
+    "Verdict",
+    "WaitingMessage",
+]

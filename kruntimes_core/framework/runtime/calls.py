@@ -1,0 +1,152 @@
+"""Calling a plugin: its arguments made positional, its answers checked, and every failure named.
+
+A plugin may do anything: raise `SystemExit`, recurse without end, raise a class of its own below
+`BaseException`. All of it is that plugin's error. A `KeyboardInterrupt` is the operator's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from kruntimes_core.framework.outcomes import InterruptedCallError, PluginError, Reject
+from kruntimes_core.framework.profile import ActivePlugin, Hook
+from kruntimes_core.model.messages import counted
+
+_LONGEST_PROBLEM = 500
+# A reason: what a metav1.Condition accepts as one, in the CamelCase that Kubernetes uses.
+CAMEL_CASE = re.compile(r"[A-Z][A-Za-z0-9]{0,1023}")
+
+# The canonical arguments of each hook, in the order in which the host hands them over; those of score
+# are those of filter, and the arguments of prefilter are looked up by name.
+FILTER = ("pod", "state", "run", "snapshot")
+NORMALIZE = ("scores", "state", "run", "snapshot")
+RESERVE = ("pod", "state", "run")
+UNRESERVE = ("pod", "state", "run", "bound")
+QUEUE_KEY = ("run", "now", "last")
+
+
+def positional(hook: Hook, canonical: Sequence[str]) -> Callable[..., Any]:
+    """A function of all `canonical` arguments that hands on those which `hook` names.
+
+    The common signatures get a direct path: one filter is called for thousands of Pods.
+    """
+    function, names = hook.function, hook.names
+    if names == tuple(canonical):
+        return function
+    if names == tuple(canonical[:2]):
+        return lambda first, second, *_: function(first, second)
+    if names == tuple(canonical[:1]):
+        return lambda first, *_: function(first)
+    places = [canonical.index(name) for name in names]
+    return lambda *arguments: function(*[arguments[place] for place in places])
+
+
+def plugin_error(plugin: ActivePlugin, hook: str, error: BaseException) -> PluginError:
+    """The error that names `plugin` for what it raised; a `PluginError` stays as it is."""
+    if isinstance(error, PluginError):
+        return error
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    return plugin.error(hook, describe(error), isinstance(error, InterruptedCallError))
+
+
+def check_rejection(plugin: ActivePlugin, answer: Any, hook: str = "filter") -> Reject | None:
+    """A filter's or reserve's answer: None, or a `Reject` with a declared reason.
+
+    The host compares, counts and prints its parts later, where a failure would not name the
+    plugin. So they are of plain types from here on, an enum's text or a time of another zone included.
+    """
+    if answer is None:
+        return None
+    if not isinstance(answer, Reject):
+        raise plugin.error(hook, f"returned {safe_repr(answer)}; return None or Reject(reason)")
+    reason, detail, retry_at = answer.reason, answer.detail, answer.retry_at
+    if not isinstance(reason, str) or reason not in plugin.reasons:
+        raise plugin.error(hook, f"gave reason {safe_repr(reason)}; declare it in `reasons`")
+    if not isinstance(detail, str | None):
+        raise plugin.error(hook, f"gave detail {safe_repr(detail)}; use a text")
+    if not isinstance(answer.pinned_elsewhere, bool):
+        raise plugin.error(
+            hook, f"gave pinned_elsewhere {safe_repr(answer.pinned_elsewhere)}; use True or False"
+        )
+    if retry_at is not None and (not isinstance(retry_at, datetime) or retry_at.utcoffset() is None):
+        raise plugin.error(hook, f"gave retry_at {safe_repr(retry_at)}; use an aware datetime")
+    if type(answer) is Reject and type(reason) is str and type(detail) in (str, type(None)) and not retry_at:
+        return answer
+    return Reject(
+        str.__str__(reason),
+        str.__str__(detail) if detail is not None else None,
+        retry_at.astimezone(UTC) if retry_at is not None else None,
+        answer.pinned_elsewhere,
+    )
+
+
+def check_plain_scores(plugin: ActivePlugin, answers: list[Any]) -> list[Any]:
+    """The scores of a plugin without normalize: ints 0..100."""
+    for answer in answers:
+        if type(answer) is not int or not 0 <= answer <= 100:
+            raise plugin.error("score", f"returned {safe_repr(answer)}; return an int from 0 to 100")
+    return answers
+
+
+def check_raw_scores(plugin: ActivePlugin, answers: list[Any]) -> list[Any]:
+    """The scores of a plugin with normalize: any values that are ordered and equal to themselves."""
+    for answer in answers:
+        if answer is None or answer != answer:
+            raise plugin.error("score", f"returned {safe_repr(answer)}; return a value that can be ordered")
+    return answers
+
+
+def check_normalized_scores(plugin: ActivePlugin, answer: Any, expected: int) -> list[int]:
+    """The answer of normalize: one int 0..100 for each raw score."""
+    if not isinstance(answer, Sequence) or isinstance(answer, str | bytes):
+        raise plugin.error("normalize", f"returned {safe_repr(answer)}; return a sequence of ints")
+    values = list(answer)
+    if len(values) != expected:
+        problem = f"returned {counted(len(values), 'value')} for {counted(expected, 'score')}"
+        raise plugin.error("normalize", problem)
+    for value in values:
+        if type(value) is not int or not 0 <= value <= 100:
+            raise plugin.error("normalize", f"gave {safe_repr(value)}; give ints from 0 to 100")
+    return values
+
+
+def describe(error: BaseException) -> str:
+    """One bounded line about an exception, whatever its `__str__` does."""
+    text = _text(str, error, "its message cannot be read")
+    name = _name(error)
+    return one_line(f"{name}: {text}" if text else name)
+
+
+def safe_repr(value: object) -> str:
+    """One bounded line about a value out of contract, whatever its `__repr__` does."""
+    return one_line(_text(repr, value, f"a {_name(value)} that cannot be shown"))
+
+
+def safe_str(value: object) -> str:
+    """One bounded line for a record that says what `value` is, whatever its `__str__` does."""
+    return one_line(_text(str, value, f"a {_name(value)} that cannot be shown"))
+
+
+def _text(show: Callable[[object], str], value: object, otherwise: str) -> str:
+    """A plugin's `__str__` or `__repr__` may do what any other call may do."""
+    try:
+        return str.__str__(show(value))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - as above
+        return otherwise
+
+
+def _name(value: object) -> str:
+    """The name of a value's type; not by way of its metaclass, which may be a plugin's."""
+    return str(type.__dict__["__name__"].__get__(type(value)))
+
+
+def one_line(text: str) -> str:
+    """`text` without line breaks and within bounds."""
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_PROBLEM else text[: _LONGEST_PROBLEM - 1] + "…"

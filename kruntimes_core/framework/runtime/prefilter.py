@@ -1,0 +1,350 @@
+"""PreFilter: what a Run asks for as one state of each plugin, kept for all Runs that ask the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any
+
+from kruntimes_core.framework.outcomes import InvalidRun, PluginError
+from kruntimes_core.framework.profile import ActivePlugin, Hook, Profile
+from kruntimes_core.framework.runtime import calls
+from kruntimes_core.framework.runtime.state_key import StateKey, share_key
+from kruntimes_core.model.run import Run
+from kruntimes_core.model.selectors import LabelSelector, LabelSet
+from kruntimes_core.model.snapshot import Snapshot
+from kruntimes_core.model.targets import Targets
+from kruntimes_core.model.workspace import Workspace, WorkspacePhase
+
+# The hooks whose answers decide whether a waiting Run may be placed.
+_DECIDING = ("prefilter", "filter", "reserve")
+# Answers of one plugin's prefilter, and states of a profile, that are kept.
+KEPT_ANSWERS = 4_096
+KEPT_STATES = 16_384
+
+
+class TargetReads:
+    """What prefilters read of the namespace's targets: their answers hold until that changes.
+
+    Most Runs have no affinity, and a prefilter that names `targets` does not look at them. So not the
+    argument is kept but what was read of it, and a placement wakes the Runs that something else was read for.
+    """
+
+    __slots__ = ("any_of", "count_of", "whole")
+
+    def __init__(self) -> None:
+        self.any_of: dict[LabelSelector, bool] = {}
+        self.count_of: dict[LabelSelector, int] = {}
+        self.whole: Targets | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.any_of or self.count_of or self.whole is not None)
+
+    def hold(self, targets: Targets) -> bool:
+        """Whether the same would be read in `targets`."""
+        for selector, known in self.any_of.items():
+            if targets.any(selector) != known:
+                return False
+        for selector, number in self.count_of.items():
+            if targets.count(selector) != number:
+                return False
+        return self.whole is None or self.whole == targets
+
+    def merge(self, other: TargetReads) -> None:
+        """Add what another prefilter of the same cycle read."""
+        self.any_of.update(other.any_of)
+        self.count_of.update(other.count_of)
+        if other.whole is not None:
+            self.whole = other.whole
+
+
+class ReadTargets(Targets):
+    """The namespace's targets as one call of a prefilter sees them: what is read is noted."""
+
+    __slots__ = ("_targets", "reads")
+
+    def __init__(self, targets: Targets) -> None:
+        self._targets = targets
+        self.reads = TargetReads()
+
+    def any(self, selector: LabelSelector) -> bool:
+        """See `Targets.any`."""
+        answer = self._targets.any(selector)
+        self.reads.any_of[selector] = answer
+        return answer
+
+    def count(self, selector: LabelSelector) -> int:
+        """See `Targets.count`."""
+        answer = self._targets.count(selector)
+        self.reads.count_of[selector] = answer
+        return answer
+
+    def changed_by(self, labels: LabelSet, difference: int) -> Targets:
+        """See `Targets.changed_by`."""
+        return self._all().changed_by(labels, difference)
+
+    def _all(self) -> Targets:
+        self.reads.whole = self._targets
+        return self._targets
+
+    def __getitem__(self, labels: LabelSet) -> int:
+        return self._all()[labels]
+
+    def __iter__(self) -> Iterator[LabelSet]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __contains__(self, labels: object) -> bool:
+        return labels in self._all()
+
+    def __eq__(self, other: object) -> bool:
+        return self._all() == (other._all() if isinstance(other, ReadTargets) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._all())
+
+    def __repr__(self) -> str:
+        return repr(self._all())
+
+
+@dataclass(frozen=True, slots=True)
+class PreFilterState:
+    """A Run after prefilter: each plugin's state, and what the states were made from.
+
+    It outlives a cycle: Runs that ask the same share it, and a waiting Run goes on from it.
+    """
+
+    states: tuple[Any, ...]
+    """One for each plugin of the profile, in order; None without a prefilter."""
+    keys: tuple[StateKey | None, ...]
+    """Equal keys, equal states (see `state_key`)."""
+    key: StateKey
+    """All of the keys as one."""
+    class_key: StateKey
+    """Equal for Runs of one Runtime that every filter answers alike."""
+    reads: TargetReads = field(compare=False)
+    workspace: Workspace | None = None
+    reads_by_plugin: tuple[TargetReads, ...] = field(default=(), compare=False, repr=False)
+    """What each prefilter has read so far; a state may keep `targets`, and a filter read more of it."""
+
+    def holds(self, targets: Targets) -> bool:
+        """Whether the prefilters would read in these targets what they read before."""
+        # A loop: this is called for each class of waiting Runs and each change.
+        for reads in self.reads_by_plugin:  # noqa: SIM110
+            if not reads.hold(targets):
+                return False
+        return True
+
+    def gather_reads(self) -> None:
+        """Bring `reads` up to date: the plan is complete, and nothing is read any more."""
+        for reads in self.reads_by_plugin:
+            self.reads.merge(reads)
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidRunResult:
+    """A plugin said, by `InvalidRun`, that the Run can never be scheduled."""
+
+    plugin: str
+    reason: str
+    message: str
+    reads: TargetReads = field(default_factory=TargetReads, compare=False)
+    workspace: Workspace | None = None
+    """What the plugin was told: its answer is final only if that is still so."""
+
+
+class PreFilters:
+    """The prefilters of one profile, with the answers that still hold."""
+
+    def __init__(self, profile: Profile, reuse: bool = True) -> None:
+        self._own_class = _own_class(profile)
+        self._deciding = [not plugin.hooks.keys().isdisjoint(_DECIDING[1:]) for plugin in profile.plugins]
+        self._prefilters = tuple(
+            _PluginPreFilter(plugin, plugin.hooks["prefilter"], reuse)
+            if "prefilter" in plugin.hooks
+            else None
+            for plugin in profile.plugins
+        )
+        active = [prefilter for prefilter in self._prefilters if prefilter is not None]
+        reusable = not self._own_class and all(prefilter.reusable for prefilter in active)
+        self._kept = _KeptStates(active) if reusable else None
+
+    def run(
+        self, run: Run, snapshot: Snapshot, before: PreFilterState | None = None
+    ) -> PreFilterState | InvalidRunResult:
+        """Call every prefilter, if no earlier answers hold. Raises `PluginError` for a broken one.
+
+        before: the state that this very Run had.
+        """
+        workspace = _workspace_of(run, snapshot)
+        if self._kept is None:
+            return self._call(run, snapshot, workspace)
+        if before is not None and before.workspace == workspace and before.holds(snapshot.targets):
+            return before
+        inputs = self._kept.inputs(run, workspace)
+        known = self._kept.find(inputs, snapshot)
+        if known is not None:
+            return known
+        result = self._call(run, snapshot, workspace)
+        if isinstance(result, PreFilterState):
+            self._kept.keep(inputs, result)
+        return result
+
+    def _call(
+        self, run: Run, snapshot: Snapshot, workspace: Workspace | None
+    ) -> PreFilterState | InvalidRunResult:
+        arguments = _Arguments(run, snapshot, workspace)
+        answers: list[_Answer | None] = []
+        for prefilter in self._prefilters:
+            answer = prefilter.call(arguments) if prefilter is not None else None
+            if isinstance(answer, InvalidRunResult):
+                return answer
+            answers.append(answer)
+        keys = tuple([answer.key if answer is not None else None for answer in answers])
+        # What only scores cannot make a Pod feasible: Runs that differ in it wait for the same.
+        deciding = tuple([key for key, decides in zip(keys, self._deciding, strict=True) if decides])
+        return PreFilterState(
+            states=tuple([answer.state if answer is not None else None for answer in answers]),
+            keys=keys,
+            key=StateKey(keys),
+            class_key=StateKey((run.uid, *deciding) if self._own_class else deciding),
+            reads=TargetReads(),
+            workspace=workspace,
+            reads_by_plugin=tuple(
+                [answer.reads for answer in answers if answer is not None and answer.reads is not None]
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    """All that a prefilter may name, for one Run on one snapshot."""
+
+    run: Run
+    snapshot: Snapshot
+    workspace: Workspace | None
+
+    def named(self, name: str) -> Any:
+        """The value of one argument."""
+        return getattr(self if name in ("run", "snapshot", "workspace") else self.run, name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """One plugin's state, its key, and what was read of the targets; None where they are not named."""
+
+    state: Any
+    key: StateKey
+    reads: TargetReads | None
+
+
+class _PluginPreFilter:
+    """One plugin's prefilter, with the answers that may still hold, by the arguments that it names."""
+
+    def __init__(self, plugin: ActivePlugin, hook: Hook, reuse: bool) -> None:
+        self._plugin = plugin
+        self._function: Callable[..., Any] = hook.function
+        self._names = hook.names
+        self._keyed_by = tuple([name for name in hook.names if name not in ("targets", "snapshot")])
+        self.of_the_run = {name for name in self._keyed_by if name != "workspace"}
+        self.reusable = reuse and not plugin.stateful and "snapshot" not in hook.names
+        self._answers: dict[Hashable, _Answer] = {}
+
+    def call(self, arguments: _Arguments) -> _Answer | InvalidRunResult:
+        """The state for a Run: the kept one while it holds, else that of a new call."""
+        if not self.reusable:
+            return self._call(arguments)
+        key = tuple([arguments.named(name) for name in self._keyed_by])
+        known = self._answers.get(key)
+        if known is not None and (known.reads is None or known.reads.hold(arguments.snapshot.targets)):
+            return known
+        answer = self._call(arguments)
+        if isinstance(answer, _Answer):
+            _keep(self._answers, key, answer, KEPT_ANSWERS)
+        return answer
+
+    def _call(self, arguments: _Arguments) -> _Answer | InvalidRunResult:
+        targets = ReadTargets(arguments.snapshot.targets) if "targets" in self._names else None
+        values = [targets if name == "targets" else arguments.named(name) for name in self._names]
+        reads = targets.reads if targets is not None else None
+        try:
+            state = self._function(*values)
+            return _Answer(state, StateKey(share_key(state)), reads)
+        except InvalidRun as invalid:
+            return self._invalid(invalid, reads if reads is not None else TargetReads(), arguments.workspace)
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
+            raise calls.plugin_error(self._plugin, "prefilter", error) from None
+
+    def _invalid(
+        self, invalid: InvalidRun, reads: TargetReads, workspace: Workspace | None
+    ) -> InvalidRunResult:
+        try:
+            reason, message = invalid.reason, invalid.message
+        except BaseException as error:  # noqa: BLE001 - a subclass may have left them out
+            raise calls.plugin_error(self._plugin, "prefilter", error) from None
+        if not isinstance(reason, str) or not calls.CAMEL_CASE.fullmatch(reason):
+            raise self._error(f"InvalidRun with reason {calls.safe_repr(reason)}; use a CamelCase name")
+        if not isinstance(message, str):
+            raise self._error(f"InvalidRun with message {calls.safe_repr(message)}; use a text")
+        return InvalidRunResult(
+            self._plugin.name, str.__str__(reason), str.__str__(message), reads, workspace
+        )
+
+    def _error(self, problem: str) -> PluginError:
+        return self._plugin.error("prefilter", problem)
+
+
+class _KeptStates:
+    """The state of a profile for which arguments, by their identity: equal parts of Runs are one object.
+
+    That is so for what the decoder made; for other Runs it costs a look that finds nothing.
+    """
+
+    def __init__(self, prefilters: list[_PluginPreFilter]) -> None:
+        names = {"namespace", "request"}.union(*[prefilter.of_the_run for prefilter in prefilters])
+        self._of_the_run = attrgetter(*sorted(names))  # a tuple: there are two at the least
+        self._known: dict[tuple[int, ...], tuple[tuple[Any, ...], PreFilterState]] = {}
+
+    def inputs(self, run: Run, workspace: Workspace | None) -> tuple[Any, ...]:
+        """All that the prefilters may be told, besides the targets."""
+        inputs: tuple[Any, ...] = self._of_the_run(run)
+        return (*inputs, workspace)
+
+    def find(self, inputs: tuple[Any, ...], snapshot: Snapshot) -> PreFilterState | None:
+        """The state for these very objects, if what was read of the targets is still so."""
+        known = self._known.get(tuple(map(id, inputs)))
+        return known[1] if known is not None and known[1].holds(snapshot.targets) else None
+
+    def keep(self, inputs: tuple[Any, ...], state: PreFilterState) -> None:
+        """Keep it, and the arguments with it: or another object might get the identity of one."""
+        _keep(self._known, tuple(map(id, inputs)), (inputs, state), KEPT_STATES)
+
+
+def _keep(kept: dict[Any, Any], key: Hashable, value: object, most: int) -> None:
+    """Add to what is kept, in the place of the oldest where there is too much."""
+    if len(kept) >= most:
+        del kept[next(iter(kept))]
+    kept[key] = value
+
+
+def _own_class(profile: Profile) -> bool:
+    """Whether each waiting Run stands alone, because some answer may depend on the Run itself."""
+    return any(
+        plugin.stateful or "run" in hook.names
+        for plugin in profile.plugins
+        for name in _DECIDING
+        if (hook := plugin.hooks.get(name)) is not None
+    )
+
+
+def _workspace_of(run: Run, snapshot: Snapshot) -> Workspace | None:
+    """The PersistentWorkspace that `run` names: as known, as Missing, or None if it names none."""
+    if run.workspace is None:
+        return None
+    known = snapshot.workspaces.get(run.workspace)
+    if known is not None:
+        return known
+    return Workspace(namespace=run.namespace, name=run.workspace, runtime="", phase=WorkspacePhase.MISSING)

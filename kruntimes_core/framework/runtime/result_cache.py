@@ -1,0 +1,268 @@
+"""The result cache: what filters and scorers answered about Pods, kept for each state of their plugin.
+
+One rule: an answer holds until an argument that it was given from changes. Between two calls of a hook for
+one state only Pods that changed are due, each of them once, however many combinations with other plugins'
+states there are. See docs/explanation/result-cache.md.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from kruntimes_core.framework.profile import ActivePlugin, Hook
+from kruntimes_core.framework.runtime import calls
+from kruntimes_core.framework.runtime.outcomes import Unschedulable
+from kruntimes_core.framework.runtime.pod_set import PodSet, members
+from kruntimes_core.framework.runtime.prefilter import PreFilterState
+from kruntimes_core.framework.runtime.state_key import StateKey
+from kruntimes_core.model.run import Run
+from kruntimes_core.model.snapshot import Snapshot
+
+# States for which the answers of one hook are kept, besides a bound on the memory that these take.
+KEPT_STATES = 32_768
+KEPT_COMBINATIONS = 65_536
+# In so many plans it is looked once whether too much is kept.
+_LOOKED_AFTER = 256
+
+
+@dataclass(slots=True)
+class PlanInputs:
+    """What one plan is made from."""
+
+    run: Run
+    snapshot: Snapshot
+    state: PreFilterState
+    pods: PodSet
+
+
+class PodAnswers(ABC):
+    """One hook's answers about the Pods of one Runtime for one state, and which of them hold no more."""
+
+    __slots__ = ("_due", "_turn", "last_used", "size")
+
+    def __init__(self) -> None:
+        self._due = 0
+        """The set of the Pods that came or changed since their answers were given."""
+        self._turn = 0
+        """Of the Pod set, when `_due` was brought up to date."""
+        self.size = 0
+        """For how many positions there is room."""
+        self.last_used = 0
+        """In plans of the runner."""
+
+    def take_due(self, pods: PodSet, among: int) -> tuple[Sequence[int], int]:
+        """The Pods in the set `among` that the hook is to be called for now: their positions, and their set.
+
+        The others stay due.
+        """
+        changed: Sequence[int] = ()
+        fresh = 0
+        if self._turn != pods.turn:
+            changed, fresh = pods.changed_after(self._turn)
+            self._turn = pods.turn
+            self._due |= fresh
+        taken = self._due & among
+        self._due ^= taken
+        return changed if taken == fresh else members(taken), taken
+
+    def put_back(self, taken: int) -> None:
+        """These were taken, and there is no answer."""
+        self._due |= taken
+
+    @abstractmethod
+    def knows(self, position: int, answer: Any) -> bool:
+        """Whether this is what is known of the Pod, so that there is nothing to check or to learn."""
+
+    @abstractmethod
+    def learn(self, positions: Sequence[int], taken: int, answers: list[Any]) -> None:
+        """Take in the answers about the Pods at these positions, which are the set `taken`."""
+
+    def grow(self, size: int) -> None:
+        """Make room for answers about more positions."""
+        self.size = size
+
+
+class CallCounts:
+    """How much a runner called its plugins."""
+
+    __slots__ = ("pods",)
+
+    def __init__(self) -> None:
+        self.pods = 0
+        """How often a filter or a scorer was called, which is for one Pod each time."""
+
+
+A = TypeVar("A", bound=PodAnswers)
+Check = Callable[[ActivePlugin, list[Any]], list[Any]]
+
+
+class HookCache(Generic[A]):
+    """The answers of one hook of one plugin, by state."""
+
+    def __init__(
+        self,
+        plugin: ActivePlugin,
+        hook: str,
+        place: int,
+        new: Callable[[], A],
+        check: Check,
+        counts: CallCounts,
+        most: int,
+        reuse: bool = True,
+    ) -> None:
+        """place: of the plugin in its profile, where its state is. check: refuses answers with `PluginError`.
+
+        most: how many answers are kept, over all states and Pods.
+        """
+        self.plugin = plugin
+        names = plugin.hooks[hook].names
+        self._hook = hook
+        self._place = place
+        self._new = new
+        self._check = check
+        self._counts = counts
+        self._call = _for_each_pod(plugin.hooks[hook])
+        self._by_state = "state" in names
+        self._by_run = "run" in names
+        self._reusable = reuse and not plugin.stateful and "snapshot" not in names
+        self.shared = self._reusable and not self._by_run
+        """Whether equal states are all that two Runs need to share answers."""
+        self._kept: dict[Hashable, A] = {}
+        self._most = most
+        self._size = 0
+
+    def __len__(self) -> int:
+        """For how many states it keeps answers."""
+        return len(self._kept)
+
+    def of(self, inputs: PlanInputs) -> A:
+        """The answers for this Run's state: those that are kept, or none so far."""
+        if not self._reusable:
+            return self._new()
+        state = inputs.state.keys[self._place] if self._by_state else None
+        key = (inputs.pods, state, inputs.run if self._by_run else None)
+        answers = self._kept.get(key)
+        if answers is None:
+            answers = self._kept[key] = self._new()
+        return answers
+
+    def update(self, answers: A, inputs: PlanInputs, among: int) -> None:
+        """Call the hook for the Pods in the set `among` that are due, so that all answers about them hold."""
+        pods = inputs.pods
+        due, taken = answers.take_due(pods, among)
+        if not taken:
+            return
+        self._counts.pods += len(due)
+        try:
+            given = self._call(pods.pods, due, inputs.state.states[self._place], inputs.run, inputs.snapshot)
+            if len(due) == 1 and answers.knows(due[0], given[0]):
+                return
+            given = self._check(self.plugin, given)
+            if answers.size < len(pods.pods):
+                self._size += len(pods.pods) - answers.size
+                answers.grow(len(pods.pods))
+            answers.learn(due, taken, given)
+        except BaseException as error:  # noqa: BLE001 - whatever a plugin's code raises is its own error
+            answers.put_back(taken)
+            raise calls.plugin_error(self.plugin, self._hook, error) from None
+
+    @property
+    def overfull(self) -> bool:
+        """Whether it keeps more than it may."""
+        return self._size > self._most or len(self._kept) > KEPT_STATES
+
+    def evict(self) -> None:
+        """Forget the answers that were not used for longest."""
+        by_use = sorted(self._kept.items(), key=lambda kept: kept[1].last_used, reverse=True)
+        self._kept.clear()
+        self._size = 0
+        for key, answers in by_use[: KEPT_STATES // 2]:
+            if self._size + answers.size > self._most * 3 // 4:
+                break
+            self._kept[key] = answers
+            self._size += answers.size
+
+
+_ForEachPod = Callable[[Sequence[Any], Sequence[int], Any, Run, Snapshot], list[Any]]
+
+
+def _for_each_pod(hook: Hook) -> _ForEachPod:
+    """Calls a hook for many Pods. The common signatures get a loop of their own: it runs for thousands of
+    Pods, and handing arguments on costs as much as a simple filter.
+    """
+    function = hook.function
+    if hook.names == ("pod", "state"):
+        return lambda pods, due, state, run, snapshot: [function(pods[at], state) for at in due]
+    if hook.names == ("pod",):
+        return lambda pods, due, state, run, snapshot: [function(pods[at]) for at in due]
+    call = calls.positional(hook, calls.FILTER)
+    return lambda pods, due, state, run, snapshot: [call(pods[at], state, run, snapshot) for at in due]
+
+
+F = TypeVar("F", bound=PodAnswers)
+S = TypeVar("S", bound=PodAnswers)
+
+
+class CachedResults(Generic[F, S]):
+    """All answers for one Run's states on one Runtime's Pods: one `PodAnswers` for each filter and scorer."""
+
+    __slots__ = ("filters", "last_used", "scores", "unschedulable")
+
+    def __init__(self, filters: Sequence[F], scores: Sequence[S]) -> None:
+        self.filters = filters
+        self.scores = scores
+        self.last_used = 0
+        """In plans of the runner."""
+        self.unschedulable: tuple[Hashable, Unschedulable] | None = None
+        """The last plan that found no Pod, and what it was made from."""
+
+    def mark_used(self) -> None:
+        """Let the answers know when they were last used."""
+        answers: tuple[PodAnswers, ...] = (*self.filters, *self.scores)
+        for one in answers:
+            one.last_used = max(one.last_used, self.last_used)
+
+
+class ResultCache(Generic[F, S]):
+    """All that is kept for one profile: from a Run's states to its answers in one look."""
+
+    def __init__(self, filters: Sequence[HookCache[F]], scores: Sequence[HookCache[S]]) -> None:
+        self._filters = filters
+        self._scores = scores
+        self._hooks: tuple[HookCache[Any], ...] = (*filters, *scores)
+        self._shared = all(cache.shared for cache in self._hooks)
+        self._known: dict[tuple[PodSet, StateKey], CachedResults[F, S]] = {}
+        self._plans = 0
+
+    def of(self, inputs: PlanInputs) -> CachedResults[F, S]:
+        """The answers for this Run's states."""
+        self._plans += 1
+        key = (inputs.pods, inputs.state.key)
+        found = self._known.get(key)
+        if found is None:
+            found = CachedResults(
+                tuple([cache.of(inputs) for cache in self._filters]),
+                tuple([cache.of(inputs) for cache in self._scores]),
+            )
+            found.last_used = self._plans
+            found.mark_used()
+            if self._shared:
+                self._known[key] = found
+            self._evict()
+        elif self._plans % _LOOKED_AFTER == 0:
+            self._evict()  # answers grow with their Runtimes
+        found.last_used = self._plans
+        return found
+
+    def _evict(self) -> None:
+        overfull = [cache for cache in self._hooks if cache.overfull]
+        if not overfull and len(self._known) <= KEPT_COMBINATIONS:
+            return
+        for results in self._known.values():
+            results.mark_used()
+        self._known.clear()
+        for cache in overfull:
+            cache.evict()

@@ -1,0 +1,148 @@
+"""One profile's plan for one Run: prefilter, filter, score, normalize, choose.
+
+A `Runner` belongs to the worker that plans: the answers that it keeps are not guarded by a lock. When a call
+is abandoned, its `Runner` is thrown away with the worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from kruntimes_core.framework.profile import Profile
+from kruntimes_core.framework.runtime.filter import FilterAnswers, FilterResult, Filters
+from kruntimes_core.framework.runtime.outcomes import ScheduleResult, Unschedulable, Verdict
+from kruntimes_core.framework.runtime.pod_set import PodSet
+from kruntimes_core.framework.runtime.prefilter import InvalidRunResult, PreFilters, PreFilterState
+from kruntimes_core.framework.runtime.result_cache import CachedResults, CallCounts, PlanInputs, ResultCache
+from kruntimes_core.framework.runtime.score import PodScores, ScoreAnswers, Scorers
+from kruntimes_core.model.run import Run
+from kruntimes_core.model.snapshot import Snapshot
+
+Results = CachedResults[FilterAnswers, ScoreAnswers]
+
+# Runtimes whose Pods are kept by one runner.
+KEPT_POD_SETS = 4_096
+
+
+class Runner:
+    """Runs the plugins of one profile, and calls them only for what changed since they were called last.
+
+    With `reuse=False` every plugin is called for everything each time; the answers must be the
+    same, and a test holds that they are.
+    """
+
+    def __init__(self, profile: Profile, reuse: bool = True, records: bool = False) -> None:
+        """records: keep each answer of a filter, for `explain`; a stateful plugin's cannot be had again."""
+        self.profile = profile
+        self.call_counts = CallCounts()
+        self._reuse = reuse
+        self._records = records or any(plugin.stateful for plugin in profile.plugins)
+        self._recorder: Runner | None = None
+        self._prefilters = PreFilters(profile, reuse)
+        self._filters = Filters(profile, self.call_counts, reuse, self._records)
+        self._scorers = Scorers(profile, self.call_counts, reuse)
+        self._cache = ResultCache(self._filters.caches, self._scorers.caches)
+        self._pod_sets: dict[tuple[str, str], PodSet] = {}
+
+    def plan(
+        self,
+        run: Run,
+        snapshot: Snapshot,
+        excluded: Set[str] = frozenset(),
+        before: PreFilterState | None = None,
+    ) -> ScheduleResult | Unschedulable | InvalidRunResult:
+        """Find the best Pod for `run`, without the Pods named in `excluded` (turned down before).
+
+        before: what the prefilters made of this very Run, to be looked at first. Raises `PluginError` for a
+        plugin that raised or answered out of contract.
+        """
+        inputs = self._prefilter(run, snapshot, before)
+        if isinstance(inputs, InvalidRunResult):
+            return inputs
+        pods, results = inputs.pods, self._cache.of(inputs)
+        filtered = self._filters.run(inputs, results.filters, pods.present)
+        left_out = pods.named(excluded) if excluded else 0
+        best = self._scorers.best(inputs, results.scores, filtered.feasible, left_out)
+        inputs.state.gather_reads()
+        if best is None:
+            return self._unschedulable(inputs, results, filtered)
+        return ScheduleResult(
+            prefilter_state=inputs.state,
+            rejections=self._filters.counted(filtered),
+            verdicts=filtered.verdicts(pods) if self._records else None,
+            pod=pods.pod(best),
+        )
+
+    def check(self, run: Run, snapshot: Snapshot, pod_name: str) -> ScheduleResult | None:
+        """Call prefilter and filter again for one Pod, before it is reserved.
+
+        None when the Pod is gone, a filter rejects it now, or the Run is invalid by now.
+        Raises `PluginError`.
+        """
+        inputs = self._prefilter(run, snapshot)
+        pod = snapshot.pods.get(pod_name)
+        if isinstance(inputs, InvalidRunResult) or pod is None:
+            return None
+        results = self._cache.of(inputs)
+        filtered = self._filters.run(inputs, results.filters, inputs.pods.named({pod_name}))
+        if not filtered.feasible:
+            return None
+        inputs.state.gather_reads()
+        return ScheduleResult(prefilter_state=inputs.state, pod=pod)
+
+    def explain(
+        self, run: Run, snapshot: Snapshot, excluded: Set[str] = frozenset()
+    ) -> tuple[dict[str, Verdict], dict[str, PodScores]]:
+        """Each Pod's first rejection, and the scores of the feasible ones, for a record.
+
+        The place in a verdict counts the filters of the profile. Raises `PluginError`.
+        """
+        if not self._records:
+            # Apart from what plans go on from, which is not led back to an older snapshot by it.
+            self._recorder = self._recorder or Runner(self.profile, self._reuse, records=True)
+            return self._recorder.explain(run, snapshot, excluded)
+        inputs = self._prefilter(run, snapshot)
+        if isinstance(inputs, InvalidRunResult):
+            return {}, {}
+        pods, results = inputs.pods, self._cache.of(inputs)
+        filtered = self._filters.run(inputs, results.filters, pods.present)
+        scored = self._scorers.explain(inputs, results.scores, filtered.feasible, pods.named(excluded))
+        return filtered.verdicts(pods), scored
+
+    def _prefilter(
+        self, run: Run, snapshot: Snapshot, before: PreFilterState | None = None
+    ) -> PlanInputs | InvalidRunResult:
+        state = self._prefilters.run(run, snapshot, before)
+        if isinstance(state, InvalidRunResult):
+            return state
+        return PlanInputs(run, snapshot, state, self._pod_set(snapshot))
+
+    def _unschedulable(self, inputs: PlanInputs, results: Results, filtered: FilterResult) -> Unschedulable:
+        """As last time, where no set of Pods changed: so it is for most changes beside Runs that wait."""
+        made_from = (id(inputs.state), inputs.pods.present, *filtered.made_from())
+        if results.unschedulable is not None and results.unschedulable[0] == made_from:
+            return results.unschedulable[1]
+        times = filtered.retry_times()
+        outcome = Unschedulable(
+            prefilter_state=inputs.state,
+            rejections=self._filters.counted(filtered),
+            verdicts=filtered.verdicts(inputs.pods) if self._records else None,
+            waiting_message=self._filters.waiting_message(filtered, inputs.run.runtime),
+            retry_at=min([at for at in times if at > inputs.snapshot.now], default=None),
+        )
+        if outcome.verdicts is None and not times:
+            results.unschedulable = (made_from, outcome)
+        return outcome
+
+    def _pod_set(self, snapshot: Snapshot) -> PodSet:
+        """The Pods of the snapshot, by position."""
+        key = (snapshot.namespace, snapshot.runtime)
+        pods = self._pod_sets.get(key) if self._reuse else None
+        if pods is None:
+            pods = PodSet()
+            if self._reuse:
+                if len(self._pod_sets) >= KEPT_POD_SETS:
+                    del self._pod_sets[next(iter(self._pod_sets))]
+                self._pod_sets[key] = pods
+        pods.follow(snapshot.pods)
+        return pods

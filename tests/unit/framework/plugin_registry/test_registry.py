@@ -1,0 +1,107 @@
+"""Each plugin is imported when it is needed, once, and its failure says whose it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kruntimes_core import __version__
+from kruntimes_core.framework.plugin_registry import LoadError
+
+FAILURES = [
+    ('raise ImportError("no module named snowflake")', "ImportError: no module named snowflake"),
+    ("import kruntimes_no_such_module", "No module named 'kruntimes_no_such_module'"),
+    ("def broken(:", "SyntaxError: "),
+    ("raise SystemExit(3)", "SystemExit: 3"),
+    ("class Odd(BaseException): pass\nraise Odd('of\\n its own')", "Odd: of its own"),
+    ("1 / 0", "ZeroDivisionError: "),
+    ("x = 1", "has no attribute 'Alpha'"),
+    ("raise GeneratorExit", "GeneratorExit"),
+    ("def again(): again()\nagain()", "RecursionError: "),
+]
+
+
+@pytest.mark.parametrize(("source", "cause"), FAILURES)
+def test_a_plugin_that_cannot_be_imported_says_whose_it_is_and_why(
+    environment: Any, source: str, cause: str
+) -> None:
+    module = environment.install("Alpha", source, distribution="acme-alpha", version="0.3")
+    error = environment.registry().error("Alpha")
+    assert str(error).startswith(
+        f"cannot load plugin Alpha (acme-alpha 0.3, entry point {module}:Alpha)"
+        f" into kruntimes-core {__version__}: "
+    )
+    assert cause in error.cause
+    assert error.cause.endswith("correct or upgrade acme-alpha")
+    assert "\n" not in str(error)
+
+
+def test_the_place_in_the_plugin_that_raised_is_named(environment: Any) -> None:
+    module = environment.install("Alpha", "\ndef fail():\n    raise ValueError('x')\nfail()")
+    assert f"{module}.py:10)" in environment.registry().error("Alpha").cause
+
+
+def test_the_users_own_interrupt_is_no_failure_of_a_plugin(environment: Any) -> None:
+    environment.install("Alpha", "raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        environment.registry().load("Alpha")
+
+
+def test_a_plugin_is_imported_at_most_once_broken_or_not(environment: Any) -> None:
+    log = environment.root / "imports"
+    log.touch()
+    note = f"import pathlib\np = pathlib.Path({str(log)!r})\np.write_text(p.read_text() + '{{name}} ')\n"
+    environment.install("Good", note + "class Good:\n  @hookimpl\n  def score(self): return 1")
+    environment.install("Bad", note + "1 / 0")
+    registry = environment.registry()
+    for _ in range(3):
+        assert registry.load("Good") is registry.load("Good")
+        with pytest.raises(LoadError):
+            registry.load("Bad")
+    assert sorted(log.read_text().split()) == ["Bad", "Good"]
+
+
+def test_a_name_that_two_distributions_claim_belongs_to_neither(environment: Any) -> None:
+    environment.install("Alpha", distribution="acme", version="1.0")
+    environment.install("Alpha", distribution="zoo", version="2.0")
+    registry = environment.registry()
+    message = str(registry.error("Alpha"))
+    assert "acme 1.0 and zoo 2.0" in message
+    assert message.endswith("both claim this name: uninstall one of them")
+    assert registry.is_duplicate("Alpha")
+    assert environment.imported() == []
+
+
+def test_a_loaded_plugin_knows_its_hooks_and_what_it_declares(environment: Any) -> None:
+    environment.install(
+        "Alpha",
+        """
+class Alpha:
+    reasons = {"Full": 'room for runtime "{runtime}"'}
+    stateful = True
+    provides = {"capacity"}
+    normalize_keeps_best = True
+    on_by_default = False
+    host_api = ">=1,<2"
+    class Arguments(BaseModel):
+        limit: int = 3
+    def __init__(self, arguments): self.arguments = arguments
+    @hookimpl
+    def prefilter(self, run): return None
+    @hookimpl
+    def filter(self, state, pod): return None
+""",
+    )
+    installed = environment.registry().load("Alpha")
+    assert installed.hooks == {"prefilter": ("run",), "filter": ("state", "pod")}
+    declared = installed.declaration
+    assert declared.reasons == {"Full": 'room for runtime "{runtime}"'}
+    assert (declared.stateful, declared.normalize_keeps_best, declared.on_by_default) == (True, True, False)
+    assert declared.provides == {"capacity"}
+    assert declared.arguments is not None
+
+
+def test_a_broken_plugin_could_still_say_that_it_is_off_by_default(environment: Any) -> None:
+    environment.install("Alpha", "class Alpha:\n  on_by_default = False\n")
+    assert environment.registry().error("Alpha").off_by_default
