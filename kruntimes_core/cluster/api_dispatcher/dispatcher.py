@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Coroutine
 
 from kruntimes_core.cluster.api_dispatcher.answers import NOT_SENT, RunReader, write_answer
-from kruntimes_core.cluster.api_dispatcher.protocol import Spawn
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.observing.log import Level, Log
 from kruntimes_core.cluster.resources import RUNS
@@ -24,7 +24,6 @@ from kruntimes_core.engine.api_calls import (
 )
 from kruntimes_core.engine.clock import Now
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.model.decode import Decoder
 
 FIELD_MANAGER = "kruntimes-scheduler"
 _PATCH = {
@@ -35,9 +34,115 @@ _PATCH = {
 # More than a limit can be late by on a machine that does ten things at once.
 _GRACE_SECONDS = 30.0
 
+Spawn = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 
-class ApiDispatcher:
-    """A `Dispatcher` that sends each request in a task of its own."""
+
+class Dispatcher(ABC):
+    """Takes one request after the other from the engine's call queue, and sends the reads.
+
+    What becomes of a write is up to the two kinds: `ApiDispatcher` and `DryRunDispatcher`.
+    """
+
+    def __init__(
+        self,
+        *,
+        engine: Engine,
+        clock: Clock,
+        reader: RunReader,
+        freed: Callable[[], None],
+        in_flight: int,
+        timeout_seconds: float,
+    ) -> None:
+        self.outcomes: Counter[tuple[str, str]] = Counter()
+        """(request: `read`, `bind`, ...; its outcome: `Applied`, `Refused`, ...) to how often."""
+        self._engine = engine
+        self._clock = clock
+        self._reader = reader
+        self._freed = freed
+        self._most_in_flight = in_flight
+        self._timeout_seconds = timeout_seconds
+        self._spawn: Spawn = asyncio.create_task
+        self._calls: dict[asyncio.Task[None], tuple[Request, float]] = {}
+        """The requests in flight, each in a task of its own, with when it began."""
+
+    def start(self, spawn: Spawn) -> None:
+        """Begin. spawn: makes a task of a request, and ends the host for one that ends with a defect."""
+        self._spawn = spawn
+
+    @property
+    def in_flight(self) -> int:
+        """How many requests have no answer yet."""
+        return len(self._calls)
+
+    @property
+    def overdue(self) -> int:
+        """How many requests go on far beyond their limit: a defect, because each has a limit of its own."""
+        began = asyncio.get_running_loop().time() - self._timeout_seconds - _GRACE_SECONDS
+        return sum(at < began for _, at in self._calls.values())
+
+    def send_next(self, now: Now) -> bool:
+        """Take the next request; False if there is none, or no place for it. now: this moment.
+
+        A request is taken only when there is a place, so that the engine checks a bind when it leaves.
+        """
+        if len(self._calls) >= self._most_in_flight:
+            return False
+        request = self._engine.next_request(now)
+        if request is None:
+            return False
+        if isinstance(request, Read):
+            self._begin(request, self._read(request))
+        else:
+            self._take(request, now)
+        return True
+
+    async def settle(self) -> None:
+        """Wait until every request in flight was answered; each has its own time limit."""
+        while self._calls:
+            await asyncio.wait(set(self._calls))
+
+    @abstractmethod
+    def unknown_outcomes(self, since: int) -> int:
+        """How many writes may have been applied, or may still be, since that moment (in ticks)."""
+
+    @abstractmethod
+    def abandon(self) -> None:
+        """Let no write that is under way reach the server, if it has not yet."""
+
+    # For the two kinds
+
+    @abstractmethod
+    def _take(self, write: Write, now: Now) -> None:
+        """The engine handed out a write."""
+
+    @abstractmethod
+    def _was_read(self, read: Read, answer: ReadAnswer) -> None:
+        """A read was answered, and the engine was told."""
+
+    @abstractmethod
+    def _cancelled(self, request: Request) -> None:
+        """A request was cancelled, perhaps before the first step of its task."""
+
+    def _begin(self, request: Request, call: Coroutine[None, None, None]) -> None:
+        def done(task: asyncio.Task[None]) -> None:
+            del self._calls[task]
+            if task.cancelled():
+                self._cancelled(request)
+            self._freed()
+
+        task = self._spawn(call)
+        self._calls[task] = request, asyncio.get_running_loop().time()
+        task.add_done_callback(done)
+
+    async def _read(self, read: Read) -> None:
+        answer = await self._reader.read(read)
+        self._engine.read(read, answer, self._clock.now())
+        self.outcomes["read", type(answer).__name__] += 1
+        self._was_read(read, answer)
+
+
+class ApiDispatcher(Dispatcher):
+    """Sends each write to the API server."""
 
     def __init__(
         self,
@@ -45,7 +150,7 @@ class ApiDispatcher:
         engine: Engine,
         transport: Transport,
         clock: Clock,
-        decoder: Decoder,
+        reader: RunReader,
         log: Log,
         answered: Callable[[Request, WriteAnswer | ReadAnswer], None],
         freed: Callable[[], None],
@@ -57,88 +162,37 @@ class ApiDispatcher:
         in_flight: requests at a time. timeout_seconds: limit of each one, here and at the server; at
         most lease duration - renew deadline - 1 s (semantics, Leading).
         """
-        self._engine = engine
+        super().__init__(
+            engine=engine,
+            clock=clock,
+            reader=reader,
+            freed=freed,
+            in_flight=in_flight,
+            timeout_seconds=timeout_seconds,
+        )
         self._transport = transport
-        self._clock = clock
         self._log = log
         self._answered = answered
-        self._freed = freed
-        self._timeout_seconds = timeout_seconds
         self._query = (("fieldManager", FIELD_MANAGER), ("timeout", f"{timeout_seconds:g}s"))
         self._as_json = json.JSONEncoder(separators=(",", ":")).encode
-        self._calls = InFlightCalls(limit=in_flight, timeout_seconds=timeout_seconds)
         self._unknown = UnknownOutcomes(engine)
-        self._reader = RunReader(
-            transport=transport, clock=clock, decoder=decoder, timeout_seconds=timeout_seconds
-        )
-        self.outcomes: Counter[tuple[str, str]] = Counter()
-        """See `Dispatcher`."""
-
-    def start(self, spawn: Spawn) -> None:
-        """See `Dispatcher`."""
-        self._calls.spawn_with(spawn)
-
-    @property
-    def in_flight(self) -> int:
-        """See `Dispatcher`."""
-        return len(self._calls)
-
-    @property
-    def overdue(self) -> int:
-        """See `Dispatcher`."""
-        return self._calls.overdue
-
-    def send_next(self, now: Now) -> bool:
-        """Take the next request and send it; False if there is none, or no place for it.
-
-        A request is taken only when there is a place, so that the engine checks a bind when it leaves.
-        """
-        if self._calls.full:
-            return False
-        request = self._engine.next_request(now)
-        if request is None:
-            return False
-        self._calls.add(request, self._send(request), self._ended)
-        return True
 
     def unknown_outcomes(self, since: int) -> int:
         """See `Dispatcher`."""
         return self._unknown.since(since)
 
-    async def settle(self) -> None:
-        """Wait until every request in flight was answered; each has its own time limit."""
-        await self._calls.settle()
-
     def abandon(self) -> None:
         """Close the connections of writes under way: their outcomes are unknown."""
-        self._calls.cancel_writes()
+        for task, (request, _) in list(self._calls.items()):
+            if isinstance(request, Write):
+                task.cancel()
 
-    # One request
+    def _take(self, write: Write, now: Now) -> None:
+        self._begin(write, self._write(write))
 
-    async def _send(self, request: Request) -> None:
-        if isinstance(request, Write):
-            answer: WriteAnswer | ReadAnswer = await self._write(request)
-            kind = request.kind.value
-        else:
-            answer = await self._read(request)
-            kind = "read"
-        self.outcomes[kind, type(answer).__name__] += 1
-        if self._log.speaks(Level.TRACE):
-            run = f"{request.namespace}/{request.name}"
-            self._log.trace("answered", request=kind, run=run, answer=answer)
-        self._answered(request, answer)
-
-    async def _write(self, write: Write) -> WriteAnswer:
-        call = Call(
-            method="PATCH",
-            path=RUNS.path(write.namespace, write.name, "status"),
-            query=self._query,
-            headers=_PATCH,
-            body=self._as_json(write.body).encode(),
-            timeout_seconds=self._timeout_seconds,
-        )
+    async def _write(self, write: Write) -> None:
         try:
-            response = await self._transport.request(call)
+            response = await self._transport.request(self._patch(write))
         except TransportError as error:
             answer: WriteAnswer = NOT_SENT if isinstance(error, NotSentError) else OutcomeUnknown()
             now = self._clock.now()
@@ -146,78 +200,35 @@ class ApiDispatcher:
             now = self._clock.now()
             answer = write_answer(response, now.wall)
         self._written(write, answer, now)
-        return answer
+        self.outcomes[write.kind.value, type(answer).__name__] += 1
+        self._pass_on(write, write.kind.value, answer)
 
-    async def _read(self, read: Read) -> ReadAnswer:
-        answer = await self._reader.read(read)
-        self._engine.read(read, answer, self._clock.now())
-        return answer
+    def _patch(self, write: Write) -> Call:
+        return Call(
+            method="PATCH",
+            path=RUNS.path(write.namespace, write.name, "status"),
+            query=self._query,
+            headers=_PATCH,
+            body=self._as_json(write.body).encode(),
+            timeout_seconds=self._timeout_seconds,
+        )
 
-    def _ended(self, task: asyncio.Task[None], request: Request) -> None:
-        if task.cancelled() and isinstance(request, Write):
-            # Here and not in the task: one that is cancelled before its first step never runs.
+    def _cancelled(self, request: Request) -> None:
+        if isinstance(request, Write):
             self._written(request, OutcomeUnknown(), self._clock.now())
-        self._freed()
 
     def _written(self, write: Write, answer: WriteAnswer, now: Now) -> None:
         self._unknown.written(write, answer, now.ticks)
         self._engine.written(write, answer, now)
 
+    def _was_read(self, read: Read, answer: ReadAnswer) -> None:
+        self._pass_on(read, "read", answer)
 
-class InFlightCalls:
-    """The requests under way, at most so many: each a task, with when it began."""
-
-    def __init__(self, *, limit: int, timeout_seconds: float) -> None:
-        """limit: requests at a time. timeout_seconds: each one's own limit."""
-        self._spawn: Spawn = asyncio.create_task
-        self._limit = limit
-        self._timeout_seconds = timeout_seconds
-        self._tasks: dict[asyncio.Task[None], tuple[Request, float]] = {}
-
-    def spawn_with(self, spawn: Spawn) -> None:
-        """See `Dispatcher.start`."""
-        self._spawn = spawn
-
-    def __len__(self) -> int:
-        return len(self._tasks)
-
-    @property
-    def full(self) -> bool:
-        """Whether there is no place for one more."""
-        return len(self) >= self._limit
-
-    @property
-    def overdue(self) -> int:
-        """See `Dispatcher`."""
-        began = asyncio.get_running_loop().time() - self._timeout_seconds - _GRACE_SECONDS
-        return sum(at < began for _, at in self._tasks.values())
-
-    def add(
-        self,
-        request: Request,
-        call: Coroutine[None, None, None],
-        ended: Callable[[asyncio.Task[None], Request], None],
-    ) -> None:
-        """Begin a request. ended: called with its task at the end, cancelled or not."""
-
-        def done(task: asyncio.Task[None]) -> None:
-            del self._tasks[task]
-            ended(task, request)
-
-        task = self._spawn(call)
-        self._tasks[task] = request, asyncio.get_running_loop().time()
-        task.add_done_callback(done)
-
-    def cancel_writes(self) -> None:
-        """Cancel every write under way; reads go on."""
-        for task, (request, _) in list(self._tasks.items()):
-            if isinstance(request, Write):
-                task.cancel()
-
-    async def settle(self) -> None:
-        """Wait until all have ended."""
-        while self._tasks:
-            await asyncio.wait(set(self._tasks))
+    def _pass_on(self, request: Request, kind: str, answer: WriteAnswer | ReadAnswer) -> None:
+        if self._log.speaks(Level.TRACE):
+            run = f"{request.namespace}/{request.name}"
+            self._log.trace("answered", request=kind, run=run, answer=answer)
+        self._answered(request, answer)
 
 
 class UnknownOutcomes:

@@ -6,16 +6,13 @@ status is up to a `WriteHolder`. A text or a withdrawal counts as written, in th
 
 from __future__ import annotations
 
-import asyncio
-from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
 from kruntimes_core.cluster.api_dispatcher.answers import RunReader
-from kruntimes_core.cluster.api_dispatcher.dispatcher import InFlightCalls
-from kruntimes_core.cluster.api_dispatcher.protocol import Spawn
+from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.engine.api_calls import Applied, Read, Request, Write, WriteKind
+from kruntimes_core.engine.api_calls import Applied, Read, ReadAnswer, Request, Write, WriteKind
 from kruntimes_core.engine.clock import Now
 from kruntimes_core.engine.engine import Engine
 
@@ -35,8 +32,8 @@ class WriteHolder(Protocol):
         """Answer all that is held: it will never be applied."""
 
 
-class DryRunDispatcher:
-    """A `Dispatcher` that hands binds and terminal statuses to a holder, and sends reads alone."""
+class DryRunDispatcher(Dispatcher):
+    """Hands binds and terminal statuses to a holder, and sends reads alone."""
 
     def __init__(
         self,
@@ -50,61 +47,36 @@ class DryRunDispatcher:
         timeout_seconds: float = 4.0,
     ) -> None:
         """freed, in_flight, timeout_seconds: see `ApiDispatcher`, for reads."""
-        self._engine = engine
-        self._clock = clock
-        self._reader = reader
+        super().__init__(
+            engine=engine,
+            clock=clock,
+            reader=reader,
+            freed=freed,
+            in_flight=in_flight,
+            timeout_seconds=timeout_seconds,
+        )
         self._holder = holder
-        self._freed = freed
-        self._calls = InFlightCalls(limit=in_flight, timeout_seconds=timeout_seconds)
-        self.outcomes: Counter[tuple[str, str]] = Counter()
-        """See `Dispatcher`."""
-
-    def start(self, spawn: Spawn) -> None:
-        """See `Dispatcher`."""
-        self._calls.spawn_with(spawn)
-
-    @property
-    def in_flight(self) -> int:
-        """How many reads have no answer yet; a write that is held was never sent."""
-        return len(self._calls)
-
-    @property
-    def overdue(self) -> int:
-        """See `Dispatcher`."""
-        return self._calls.overdue
-
-    def send_next(self, now: Now) -> bool:
-        """Take the next request, and hold or read; False if there is none, or no place for a read."""
-        if self._calls.full:
-            return False
-        request = self._engine.next_request(now)
-        if request is None:
-            return False
-        if isinstance(request, Read):
-            self._calls.add(request, self._read(request), self._ended)
-        elif request.kind in _HELD:
-            self._holder.hold(request)
-        else:
-            self._engine.written(request, Applied(request.guard), now)
-        return True
 
     def unknown_outcomes(self, since: int) -> int:
         """None: no write was sent."""
         return 0
 
-    async def settle(self) -> None:
-        """Let go of all that is held, and wait for reads."""
-        self._holder.let_go()
-        await self._calls.settle()
-
     def abandon(self) -> None:
         """There is no write to keep from the server."""
 
-    async def _read(self, read: Read) -> None:
-        answer = await self._reader.read(read)
-        self.outcomes["read", type(answer).__name__] += 1
-        self._engine.read(read, answer, self._clock.now())
+    async def settle(self) -> None:
+        """Let go of all that is held, and wait for reads."""
+        self._holder.let_go()
+        await super().settle()
+
+    def _take(self, write: Write, now: Now) -> None:
+        if write.kind in _HELD:
+            self._holder.hold(write)
+        else:
+            self._engine.written(write, Applied(write.guard), now)
+
+    def _was_read(self, read: Read, answer: ReadAnswer) -> None:
         self._holder.was_read(read)
 
-    def _ended(self, task: asyncio.Task[None], request: Request) -> None:
-        self._freed()
+    def _cancelled(self, request: Request) -> None:
+        """Reads alone are sent, and they are cancelled with the whole host alone."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from kruntimes_core.cluster.announcing.announcer import Announcer
 from kruntimes_core.cluster.announcing.gauges import show_events
-from kruntimes_core.cluster.api_dispatcher.dispatcher import ApiDispatcher
-from kruntimes_core.cluster.api_dispatcher.protocol import Dispatcher
+from kruntimes_core.cluster.api_dispatcher.answers import RunReader
+from kruntimes_core.cluster.api_dispatcher.dispatcher import ApiDispatcher, Dispatcher
 from kruntimes_core.cluster.comparing.comparison import Comparison
 from kruntimes_core.cluster.host.answers import Answers
 from kruntimes_core.cluster.host.dry import comparison_of, dry_writer, join_comparison, without_writing
@@ -100,7 +100,12 @@ def _writer(base: Base) -> Dispatcher:
         engine=base.engine,
         transport=means.transport,
         clock=means.clock,
-        decoder=base.decoder,
+        reader=RunReader(
+            transport=means.transport,
+            clock=means.clock,
+            decoder=base.decoder,
+            timeout_seconds=means.leadership.limits.write_seconds,
+        ),
         log=means.log,
         answered=base.answers.tell,
         freed=base.stirred.set,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kruntimes_core.cluster.api_dispatcher.protocol import Dispatcher
+from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.host.vitals import Vitals
 from kruntimes_core.cluster.leader_election.protocol import Leadership

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kruntimes_core.cluster.api_dispatcher.protocol import Dispatcher
+from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.host.building import build_parts
 from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.observing.checks import Check

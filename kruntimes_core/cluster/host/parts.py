@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 
 from kruntimes_core.cluster.announcing.announcer import Announcer
-from kruntimes_core.cluster.api_dispatcher.protocol import Dispatcher
+from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.comparing.comparison import Comparison
 from kruntimes_core.cluster.host.answers import Answers
 from kruntimes_core.cluster.host.duty import Duty

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
-from kruntimes_core.cluster.api_dispatcher.protocol import Dispatcher
+from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.clock import SLICE_TICKS, Clock
 from kruntimes_core.cluster.observing.metrics import Metrics
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker

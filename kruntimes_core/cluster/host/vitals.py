@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kruntimes_core.cluster.api_dispatcher.protocol import Dispatcher
+from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.observing.checks import Check
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.cluster.watching.reflector import Reflector
