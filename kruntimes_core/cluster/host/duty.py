@@ -48,7 +48,7 @@ class Duty:
     # As a candidate
 
     def changed(self) -> None:
-        """See `Candidate`; and called whenever what is followed changed."""
+        """See `LeaderCallbacks`; and called whenever what is followed changed."""
         leading = self._leadership.leading
         if leading and self._leadership.since != self._since:
             # A former leader may have bound what no watch has told yet.
@@ -60,13 +60,13 @@ class Duty:
         self._leading = leading
 
     def why_not_begin(self) -> str:
-        """See `Candidate`."""
+        """See `LeaderCallbacks`."""
         if self.stopping:
             return "the scheduler is stopping"
         return self._followers.problem or self._vitals.unfit()
 
     def why_not_go_on(self) -> str:
-        """See `Candidate`."""
+        """See `LeaderCallbacks`."""
         return self._vitals.unfit()
 
     # As a part of the host

@@ -82,13 +82,13 @@ def test_the_loop_is_not_told_of_what_is_done_in_a_moment() -> None:
 
 
 def test_after_work_that_took_longer_some_is_not_waited_for() -> None:
-    patience = AdaptiveWait(0.5)
-    assert patience.next() == 0.5
-    patience.late(0.5)
+    wait = AdaptiveWait(0.5)
+    assert wait.next() == 0.5
+    wait.late(0.5)
     for _ in range(UNATTENDED):
-        assert patience.next() == 0
-        patience.late(0)
-    assert [patience.next(), patience.next()] == [0.5, 0.5]
+        assert wait.next() == 0
+        wait.late(0)
+    assert [wait.next(), wait.next()] == [0.5, 0.5]
 
 
 def test_a_result_that_comes_too_late_is_told_once() -> None:
@@ -100,16 +100,16 @@ def test_a_result_that_comes_too_late_is_told_once() -> None:
         leave.wait(30)
 
     worker = WorkerThread(delivered.append, lambda worker, error: left.set())
-    handover = worker.execute(work_of(fake_plugin(filter=waiting)))
-    assert not handover.wait(0)
+    handoff = worker.execute(work_of(fake_plugin(filter=waiting)))
+    assert not handoff.wait(0)
     leave.set()
     in_time = worker.execute(work_of(fake_plugin(filter=passing)))
     assert in_time.wait(30)
     assert isinstance(in_time.result, ScheduleResult)
     worker.retire()
     assert left.wait(30)
-    assert delivered == [handover]
-    assert isinstance(handover.result, ScheduleResult)
+    assert delivered == [handoff]
+    assert isinstance(handoff.result, ScheduleResult)
 
 
 def test_inline_plans_come_back_at_once() -> None:
