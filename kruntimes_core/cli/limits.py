@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from kruntimes_core.cli.debugging import DEBUG
-from kruntimes_core.cluster.planning.attended import UnderWay, attended
+from kruntimes_core.cluster.plugin_worker.attended import CurrentCall, attended
 
 T = TypeVar("T")
 
 
-def patiently(values: Iterator[T], under_way: UnderWay) -> Iterator[T]:
+def patiently(values: Iterator[T], under_way: CurrentCall) -> Iterator[T]:
     """The same values, with the scheduler's limit for a call of a plugin; see `attended`.
 
     Without one, and on the thread of the caller, for who debugs: a debugger stops a call for as long as

@@ -1,16 +1,20 @@
-"""The host's two clocks. Whoever needs the time is given one, so that tests and simulators own it."""
+"""The host's two clocks, given to each part that needs the time so that tests own it; and time slices."""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from datetime import UTC, datetime
 from typing import Protocol
 
 from kruntimes_core.engine.clock import Now
 
-# Goes on while the machine is suspended, as the clocks of everybody else do: what was trusted before
+# Goes on while the machine is suspended, as the clocks of all other machines do: what was trusted before
 # a suspend must not be trusted after it. Where it is missing, the next best.
 _ONWARD = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+SLICE_TICKS = 5_000
+"""5 ms (semantics: slices of a sweep, and of everything else that takes long)."""
 
 
 class Clock(Protocol):
@@ -26,3 +30,26 @@ class SystemClock:
     def now(self) -> Now:
         """Wall clock in UTC, and ticks since boot."""
         return Now(datetime.now(UTC), time.clock_gettime_ns(_ONWARD) // 1_000)
+
+
+class TimeSlices:
+    """Long work in short slices, so that watches, probes and renewals go on beside it."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._began = clock.now().ticks
+
+    def restart(self, now: int | None = None) -> None:
+        """Begin a slice now. now: this moment in ticks, if it is known."""
+        self._began = self._clock.now().ticks if now is None else now
+
+    @property
+    def over(self) -> bool:
+        """Whether others should have a turn."""
+        return self._clock.now().ticks - self._began >= SLICE_TICKS
+
+    async def give_way(self) -> None:
+        """Let others have a turn if the slice is over."""
+        if self.over:
+            await asyncio.sleep(0)
+            self.restart()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from kruntimes_core.cluster.planning.attended import UnderWay
+from kruntimes_core.cluster.plugin_worker.attended import CurrentCall
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Applied, Found, Write
 from kruntimes_core.engine.clock import Now
@@ -50,7 +50,7 @@ class Planner:
         self._settings = Settings.of(configuration)
         self._namespace = namespace
         self._runners = Runners()
-        self.under_way = UnderWay()
+        self.under_way = CurrentCall()
         """Who is being asked: for a thread that looks after the one that plans."""
         self._decisions: dict[tuple[str, str], Decision] = {}
         self.plugin_errors: list[PluginError] = []
@@ -98,7 +98,7 @@ class Planner:
 
     def _candidates(self, decision: Decision) -> list[dict[str, Any]]:
         plugins = decision.profile.plugins if decision.profile is not None else ()
-        return self.under_way.ask(plugins, lambda: candidates_document(decision, self._runners))
+        return self.under_way.call(plugins, lambda: candidates_document(decision, self._runners))
 
     def _observe(self, engine: Engine, now: Now) -> None:
         world, inside = self._world, self._inside

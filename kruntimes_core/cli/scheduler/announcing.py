@@ -9,8 +9,8 @@ from kruntimes_core import __version__
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 from kruntimes_core.cluster.announcing.settings import EventSettings, EventSink, events_to
 from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.leading.elector import Elector
-from kruntimes_core.cluster.leading.identity import new_identity
+from kruntimes_core.cluster.leader_election.elector import LeaderElector
+from kruntimes_core.cluster.leader_election.lease_lock import new_identity
 from kruntimes_core.cluster.transport.http import HttpTransport
 from kruntimes_core.cluster.transport.protocol import Gate
 
@@ -23,7 +23,7 @@ async def event_sink(
     options: SchedulerOptions,
     settings: EventSettings,
     connection: Connection,
-    elector: Elector | None,
+    elector: LeaderElector | None,
     gate: Gate | None,
 ) -> AsyncIterator[EventSink | None]:
     """The sink, on a connection of its own; None in a dry run, and where no Events are wanted.

@@ -10,10 +10,9 @@ from kruntimes_core import __version__
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.leading.durations import Durations
-from kruntimes_core.cluster.leading.elector import Elector
-from kruntimes_core.cluster.leading.identity import lease_namespace, new_identity
-from kruntimes_core.cluster.leading.term import Term
+from kruntimes_core.cluster.leader_election.elector import LeaderElector
+from kruntimes_core.cluster.leader_election.lease_lock import lease_namespace, new_identity
+from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.rights.transport import HeardTransport
@@ -23,9 +22,9 @@ _CONNECTIONS = 2
 """One for the renewal, one for the next while that is given up."""
 
 
-def durations_of(options: SchedulerOptions) -> Durations:
+def durations_of(options: SchedulerOptions) -> LeaseDurations:
     """The durations that were asked for. Raises `InputError` if they do not go together."""
-    durations = Durations(
+    durations = LeaseDurations(
         lease=options.leader_elect_lease_duration,
         deadline=options.leader_elect_renew_deadline,
         retry=options.leader_elect_retry_period,
@@ -41,9 +40,9 @@ async def election(
     connection: Connection,
     clock: Clock,
     log: Log,
-    term: Term,
+    term: LeaseTerm,
     rights: MissingRights,
-) -> AsyncIterator[Elector | None]:
+) -> AsyncIterator[LeaderElector | None]:
     """The elector, on connections of its own; None where none was asked for, and in a dry run.
 
     term: the gate of all writes to the cluster. rights: hears what is answered about the Lease.
@@ -58,12 +57,11 @@ async def election(
     namespace = lease_namespace(options.lease_namespace, os.environ, connection.namespace)
     user_agent = f"kruntimes-scheduler/{__version__} leader-election"
     async with HttpTransport(connection, user_agent=user_agent, connections=_CONNECTIONS) as transport:
-        yield Elector(
+        yield LeaderElector(
             transport=HeardTransport(transport, rights),
             clock=clock,
             log=log,
             term=term,
-            durations=durations_of(options),
             namespace=namespace,
             identity=new_identity(),
         )

@@ -9,19 +9,19 @@ from random import Random
 
 from kruntimes_core import __version__
 from kruntimes_core.cli.scheduler.announcing import event_sink
-from kruntimes_core.cli.scheduler.electing import election
+from kruntimes_core.cli.scheduler.electing import durations_of, election
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 from kruntimes_core.cluster.announcing.settings import EventSettings
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.comparing.comparison import DryRun
 from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.connection.opening import try_connection
-from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
-from kruntimes_core.cluster.leading.elector import Elector
-from kruntimes_core.cluster.leading.term import Term
+from kruntimes_core.cluster.leader_election.elector import LeaderElector
+from kruntimes_core.cluster.leader_election.lease_term import LeaseTerm
+from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observing.log import Log
-from kruntimes_core.cluster.planning.worker import WorkerPlanner
+from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
 from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.transport.http import HttpTransport
 from kruntimes_core.cluster.transport.protocol import Gate
@@ -45,7 +45,8 @@ class Asked:
 async def means_of(asked: Asked, connection: Connection, clock: Clock, log: Log) -> AsyncIterator[Means]:
     """What a host is made with. Raises `InputError` for a server that cannot be used."""
     options, configuration = asked.options, asked.configuration
-    term, rights = Term(clock), MissingRights(clock, log)
+    term = LeaseTerm(clock=clock, durations=durations_of(options))
+    rights = MissingRights(clock, log)
     async with election(options, connection, clock, log, term, rights) as elector:
         gate = _gate(options, elector, term)
         async with (
@@ -59,8 +60,8 @@ async def means_of(asked: Asked, connection: Connection, clock: Clock, log: Log)
                 transport=transport,
                 clock=clock,
                 random=Random(),  # noqa: S311 - for jitter
-                planner=WorkerPlanner(log),
-                leadership=elector or Always(),
+                planner=ThreadPluginWorker(log),
+                leadership=elector or AlwaysLeading(),
                 log=log,
                 namespaces=options.namespaces or None,
                 rights=rights,
@@ -70,7 +71,7 @@ async def means_of(asked: Asked, connection: Connection, clock: Clock, log: Log)
             )
 
 
-def _gate(options: SchedulerOptions, elector: Elector | None, term: Term) -> Gate | None:
+def _gate(options: SchedulerOptions, elector: LeaderElector | None, term: LeaseTerm) -> Gate | None:
     """What is asked before the body of a request leaves. A dry run sends none, whoever might want to."""
     if options.dry_run:
         return lambda: False

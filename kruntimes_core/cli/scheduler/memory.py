@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-from kruntimes_core.cluster.collector import calm_collector, set_aside
+from kruntimes_core.cluster.garbage_collection import collect_young_objects, freeze_objects
 
 _PAUSE_SECONDS = 60.0
 
@@ -20,9 +20,9 @@ class Deciding(Protocol):
 
 async def rest_memory(host: Deciding) -> None:
     """Set what is known aside once it is listed, and then what was learnt since, again and again."""
-    calm_collector()
+    collect_young_objects()
     while not host.deciding:
         await asyncio.sleep(1.0)
     while True:
-        set_aside()
+        freeze_objects()
         await asyncio.sleep(_PAUSE_SECONDS)

@@ -21,8 +21,7 @@ from kruntimes_core.cluster.clock import Clock, SystemClock
 from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.connection.opening import connect
 from kruntimes_core.cluster.host.host import Host
-from kruntimes_core.cluster.leading.elector import Elector
-from kruntimes_core.cluster.leading.gauges import show_election
+from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_election
 from kruntimes_core.cluster.observing.addresses import Address, parse_address
 from kruntimes_core.cluster.observing.endpoints import Endpoints
 from kruntimes_core.cluster.observing.log import Format, Log
@@ -47,7 +46,7 @@ async def _serve(asked: Asked, probes: Address | None, metrics: Address | None) 
     connection = await connect(options.kubeconfig, options.context, os.environ, clock)
     async with means_of(asked, connection, clock, log) as means:
         host = Host(means)
-        if isinstance(means.leadership, Elector):
+        if isinstance(means.leadership, LeaderElector):
             show_election(host.metrics, means.leadership)
         endpoints = _endpoints(host, clock)
         try:

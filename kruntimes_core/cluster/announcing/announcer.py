@@ -15,12 +15,11 @@ from kruntimes_core.cluster.announcing.reasons import EventOutcome, Reason
 from kruntimes_core.cluster.announcing.sender import EventSender, Sent
 from kruntimes_core.cluster.announcing.settings import EventSink
 from kruntimes_core.cluster.announcing.telling import Teller
-from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.backoff import RetryBackoff
+from kruntimes_core.cluster.clock import Clock, TimeSlices
 from kruntimes_core.cluster.failures import ApiFailure
 from kruntimes_core.cluster.observing.checks import Check
 from kruntimes_core.cluster.observing.log import Log
-from kruntimes_core.cluster.pauses import Pauses
-from kruntimes_core.cluster.slices import Slices
 from kruntimes_core.engine.clock import SECOND, ticks
 from kruntimes_core.engine.engine import Engine
 
@@ -53,12 +52,12 @@ class Announcer:
         self._lasting = Lasting(settings.after)
         self._lanes = Lanes(self._lasting, Teller(engine, settings.after).lasting)
         self._bucket = Bucket(settings.per_second)
-        self._pauses = Pauses(random, _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
+        self._pauses = RetryBackoff(random, _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
         self._stirred = asyncio.Event()
         self._silent_until = 0
         self._quiet_until = 0
         self._problem: ApiFailure | None = None
-        self._slices = Slices(clock)
+        self._slices = TimeSlices(clock)
         self._sender = EventSender(
             transport=sink.transport,
             clock=clock,

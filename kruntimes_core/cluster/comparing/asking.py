@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 
-from kruntimes_core.cluster.planning.protocol import Planner
+from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.engine.explain import EvaluateWork, Evaluation
 from kruntimes_core.engine.plugin_work import WorkResult
 from kruntimes_core.framework.plugin_results import PluginError
@@ -22,7 +22,7 @@ _LONGEST = 500
 class Asking:
     """Questions that wait for the planner."""
 
-    def __init__(self, planner: Planner, stir: Callable[[], None]) -> None:
+    def __init__(self, planner: PluginWorker, stir: Callable[[], None]) -> None:
         """stir: called when the planner is free again."""
         self._planner = planner
         self._stir = stir

@@ -6,6 +6,7 @@ by what was known then, and after, when it is sure that the event counted.
 
 from __future__ import annotations
 
+from kruntimes_core.cluster.api_dispatcher.answers import NOT_SENT
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.comparing.concluding import ours
 from kruntimes_core.cluster.comparing.difference import Difference
@@ -15,7 +16,6 @@ from kruntimes_core.cluster.comparing.leftovers import Leftovers
 from kruntimes_core.cluster.comparing.placements import Placements
 from kruntimes_core.cluster.comparing.report import Report
 from kruntimes_core.cluster.comparing.sighting import Look, Sighting, pending_run, sight
-from kruntimes_core.cluster.writing.answers import NOT_SENT
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Refused
 from kruntimes_core.engine.decisions import Decision, Outcome

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kruntimes_core.cluster.api_dispatcher.dry_run import WriteHolder
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.comparing.asking import Asking
 from kruntimes_core.cluster.comparing.comparer import Comparer
@@ -12,8 +13,7 @@ from kruntimes_core.cluster.comparing.holds import Holds
 from kruntimes_core.cluster.comparing.leftovers import PATIENCE_SECONDS, Leftovers
 from kruntimes_core.cluster.comparing.placements import Placements
 from kruntimes_core.cluster.comparing.report import Report
-from kruntimes_core.cluster.planning.protocol import Planner
-from kruntimes_core.cluster.writing.dry import Holder
+from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.engine import events
 from kruntimes_core.engine.engine import Engine
 
@@ -35,7 +35,7 @@ class Comparison:
         *,
         engine: Engine,
         clock: Clock,
-        planner: Planner,
+        planner: PluginWorker,
         stir: Callable[[], None],
     ) -> None:
         """stir: called when there may be something to do."""
@@ -59,7 +59,7 @@ class Comparison:
         )
 
     @property
-    def holder(self) -> Holder:
+    def holder(self) -> WriteHolder:
         """Who holds what a dry run's writer gets."""
         return self._leftovers
 

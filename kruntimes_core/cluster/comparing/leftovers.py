@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from kruntimes_core.cluster.api_dispatcher.answers import NOT_SENT
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.comparing.concluding import ours
 from kruntimes_core.cluster.comparing.difference import Difference
 from kruntimes_core.cluster.comparing.holds import Hold, Holds
 from kruntimes_core.cluster.comparing.kinds import Hint, Kind, NotCompared
 from kruntimes_core.cluster.comparing.report import Report
-from kruntimes_core.cluster.writing.answers import NOT_SENT
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Read, Refused, Write, WriteKind
 from kruntimes_core.engine.cache import RunKey
@@ -25,7 +25,7 @@ _NOT_FOLLOWED = Refused(0, retry_after=3600.0)
 
 
 class Leftovers:
-    """Holds what is to be written, until it is done by others, or time is up. A `Holder`."""
+    """Holds what is to be written, until it is done by others, or time is up. A `WriteHolder`."""
 
     def __init__(
         self, *, engine: Engine, clock: Clock, holds: Holds, report: Report, patience_seconds: float
@@ -41,15 +41,15 @@ class Leftovers:
     # As a holder
 
     def hold(self, write: Write) -> None:
-        """See `Holder`."""
+        """See `WriteHolder`."""
         self._holds.add(write)
 
     def was_read(self, read: Read) -> None:
-        """See `Holder`. What a read shows is seen by no watch, so it is not compared."""
+        """See `WriteHolder`. What a read shows is seen by no watch, so it is not compared."""
         self.review()
 
     def let_go(self) -> None:
-        """See `Holder`."""
+        """See `WriteHolder`."""
         for hold in self._holds:
             self._drop(hold, NotCompared.STOPPED)
 

@@ -15,6 +15,6 @@ class Answers:
         """Told of each answer, after the engine was told."""
 
     def tell(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
-        """A request was answered; see `StatusWriter`."""
+        """A request was answered; see `ApiDispatcher`."""
         for hear in self.listeners:
             hear(request, answer)

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from kruntimes_core.cluster.announcing.announcer import Announcer
 from kruntimes_core.cluster.announcing.gauges import show_events
+from kruntimes_core.cluster.api_dispatcher.answers import RunReader
+from kruntimes_core.cluster.api_dispatcher.dispatcher import ApiDispatcher, Dispatcher
 from kruntimes_core.cluster.comparing.comparison import Comparison
 from kruntimes_core.cluster.host.answers import Answers
 from kruntimes_core.cluster.host.dry import comparison_of, dry_writer, join_comparison, without_writing
@@ -26,8 +28,6 @@ from kruntimes_core.cluster.rights.transport import HeardTransport
 from kruntimes_core.cluster.watching.feed import feeds
 from kruntimes_core.cluster.watching.followers import Followers
 from kruntimes_core.cluster.watching.reflector import Reflector
-from kruntimes_core.cluster.writing.protocol import Writer
-from kruntimes_core.cluster.writing.writer import StatusWriter
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.model.decode import Decoder
 
@@ -94,13 +94,18 @@ def _reflectors(base: Base) -> list[Reflector]:
     ]
 
 
-def _writer(base: Base) -> Writer:
+def _writer(base: Base) -> Dispatcher:
     means = base.means
-    return StatusWriter(
+    return ApiDispatcher(
         engine=base.engine,
         transport=means.transport,
         clock=means.clock,
-        decoder=base.decoder,
+        reader=RunReader(
+            transport=means.transport,
+            clock=means.clock,
+            decoder=base.decoder,
+            timeout_seconds=means.leadership.limits.write_seconds,
+        ),
         log=means.log,
         answered=base.answers.tell,
         freed=base.stirred.set,
@@ -109,7 +114,7 @@ def _writer(base: Base) -> Writer:
     )
 
 
-def _duty(base: Base, followers: Followers, vitals: Vitals, writer: Writer) -> Duty:
+def _duty(base: Base, followers: Followers, vitals: Vitals, writer: Dispatcher) -> Duty:
     return Duty(
         leadership=base.means.leadership,
         followers=followers,
@@ -137,7 +142,7 @@ def _announcer(base: Base, duty: Duty) -> Announcer | None:
     )
 
 
-def _pump(base: Base, writer: Writer, comparison: Comparison | None) -> Pump:
+def _pump(base: Base, writer: Dispatcher, comparison: Comparison | None) -> Pump:
     return Pump(
         engine=base.engine,
         planner=base.means.planner,

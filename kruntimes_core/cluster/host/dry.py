@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kruntimes_core.cluster.api_dispatcher.answers import RunReader
+from kruntimes_core.cluster.api_dispatcher.dry_run import DryRunDispatcher
 from kruntimes_core.cluster.comparing.comparison import Comparison, DryRun
 from kruntimes_core.cluster.comparing.gauges import show_comparison
 from kruntimes_core.cluster.comparing.lines import DifferenceLines
-from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.host.parts import Base
+from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.transport.readonly import ReadOnlyTransport
-from kruntimes_core.cluster.writing.dry import DryWriter
-from kruntimes_core.cluster.writing.reading import RunReader
 
 
 def without_writing(means: Means) -> Means:
     """The same without a way to write: no part gets hold of another transport, of a Lease or of Events."""
-    return replace(means, transport=ReadOnlyTransport(means.transport), leadership=Always(), events=None)
+    return replace(
+        means, transport=ReadOnlyTransport(means.transport), leadership=AlwaysLeading(), events=None
+    )
 
 
 def comparison_of(base: Base, asked: DryRun) -> Comparison:
@@ -32,13 +34,18 @@ def comparison_of(base: Base, asked: DryRun) -> Comparison:
     )
 
 
-def dry_writer(base: Base, comparison: Comparison) -> DryWriter:
+def dry_writer(base: Base, comparison: Comparison) -> DryRunDispatcher:
     """The writer that sends nothing."""
     means, limits = base.means, base.means.leadership.limits
-    return DryWriter(
+    return DryRunDispatcher(
         engine=base.engine,
         clock=means.clock,
-        reader=RunReader(means.transport, means.clock, base.decoder, limits.write_seconds),
+        reader=RunReader(
+            transport=means.transport,
+            clock=means.clock,
+            decoder=base.decoder,
+            timeout_seconds=limits.write_seconds,
+        ),
         holder=comparison.holder,
         freed=base.stirred.set,
         in_flight=means.in_flight,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.host.leadership import Leadership
 from kruntimes_core.cluster.host.vitals import Vitals
+from kruntimes_core.cluster.leader_election.protocol import Leadership
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.watching.followers import Followers
-from kruntimes_core.cluster.writing.protocol import Writer
 from kruntimes_core.engine.clock import SECOND, ticks
 from kruntimes_core.engine.engine import Engine
 
@@ -24,7 +24,7 @@ class Duty:
         followers: Followers,
         vitals: Vitals,
         engine: Engine,
-        writer: Writer,
+        writer: Dispatcher,
         clock: Clock,
         log: Log,
         stir: Callable[[], None],
@@ -48,7 +48,7 @@ class Duty:
     # As a candidate
 
     def changed(self) -> None:
-        """See `Candidate`; and called whenever what is followed changed."""
+        """See `LeaderCallbacks`; and called whenever what is followed changed."""
         leading = self._leadership.leading
         if leading and self._leadership.since != self._since:
             # A former leader may have bound what no watch has told yet.
@@ -60,13 +60,13 @@ class Duty:
         self._leading = leading
 
     def why_not_begin(self) -> str:
-        """See `Candidate`."""
+        """See `LeaderCallbacks`."""
         if self.stopping:
             return "the scheduler is stopping"
         return self._followers.problem or self._vitals.unfit()
 
     def why_not_go_on(self) -> str:
-        """See `Candidate`."""
+        """See `LeaderCallbacks`."""
         return self._vitals.unfit()
 
     # As a part of the host
@@ -84,7 +84,7 @@ class Duty:
     async def release(self) -> None:
         """Let another lead at once, unless a write may still be applied."""
         longest = ticks(self._leadership.limits.doubt_seconds)
-        doubts = self._writer.in_doubt(self._clock.now().ticks - longest)
+        doubts = self._writer.unknown_outcomes(self._clock.now().ticks - longest)
         if doubts:
             self._log.warning("writes are in doubt: the lease is left to expire", writes=doubts)
         else:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.host.parts import Parts
 from kruntimes_core.cluster.observing.metrics import Metrics, Samples, counted
-from kruntimes_core.cluster.planning.protocol import Planner
+from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.cluster.watching.reflector import Reflector
-from kruntimes_core.cluster.writing.protocol import Writer
 from kruntimes_core.engine.api_calls import (
     Applied,
     Found,
@@ -39,7 +39,7 @@ def show_host(parts: Parts) -> None:
     )
 
 
-def _show_requests(metrics: Metrics, writer: Writer) -> None:
+def _show_requests(metrics: Metrics, writer: Dispatcher) -> None:
     requests: Samples = {
         (kind, outcome.__name__): 0.0
         for kinds, outcomes in (
@@ -60,7 +60,7 @@ def _show_requests(metrics: Metrics, writer: Writer) -> None:
         "writes_in_doubt",
         "Writes that may have been applied, or may still be: nobody knows.",
         (),
-        lambda: {(): writer.in_doubt(0)},
+        lambda: {(): writer.unknown_outcomes(0)},
     )
 
 
@@ -80,7 +80,7 @@ def _show_placing(metrics: Metrics, parts: Parts) -> None:
     )
 
 
-def _show_planner(metrics: Metrics, planner: Planner) -> None:
+def _show_planner(metrics: Metrics, planner: PluginWorker) -> None:
     metrics.gauge(
         "planner_stuck_calls",
         "Calls that were abandoned and have not returned, by plugin.",
@@ -89,7 +89,7 @@ def _show_planner(metrics: Metrics, planner: Planner) -> None:
     )
 
 
-def _stuck(planner: Planner) -> Samples:
+def _stuck(planner: PluginWorker) -> Samples:
     return {(name,): number for name, number in planner.stuck.items()}
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.host.building import build_parts
 from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.observing.checks import Check
 from kruntimes_core.cluster.observing.metrics import Metrics
-from kruntimes_core.cluster.writing.protocol import Writer
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.framework.configuration import Profiles
 
@@ -36,7 +36,7 @@ class Host:
         return self.parts.base.metrics
 
     @property
-    def writer(self) -> Writer:
+    def writer(self) -> Dispatcher:
         """Who takes the engine's requests."""
         return self.parts.writer
 

@@ -9,9 +9,9 @@ from random import Random
 from kruntimes_core.cluster.announcing.settings import EventSink
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.comparing.comparison import DryRun
-from kruntimes_core.cluster.host.leadership import Leadership
+from kruntimes_core.cluster.leader_election.protocol import Leadership
 from kruntimes_core.cluster.observing.log import Log
-from kruntimes_core.cluster.planning.protocol import Planner
+from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.transport.protocol import Transport
 from kruntimes_core.engine.settings import Settings
@@ -28,7 +28,7 @@ class Means:
     clock: Clock
     random: Random
     """For jitter."""
-    planner: Planner
+    planner: PluginWorker
     leadership: Leadership
     log: Log
     namespaces: Sequence[str] | None = None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 
 from kruntimes_core.cluster.announcing.announcer import Announcer
+from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.comparing.comparison import Comparison
 from kruntimes_core.cluster.host.answers import Answers
 from kruntimes_core.cluster.host.duty import Duty
@@ -19,7 +20,6 @@ from kruntimes_core.cluster.observing.metrics import Metrics
 from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.watching.followers import Followers
 from kruntimes_core.cluster.watching.reflector import Reflector
-from kruntimes_core.cluster.writing.protocol import Writer
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.model.decode import Decoder
 
@@ -47,7 +47,7 @@ class Parts:
     base: Base
     reflectors: Sequence[Reflector]
     followers: Followers
-    writer: Writer
+    writer: Dispatcher
     vitals: Vitals
     duty: Duty
     pump: Pump

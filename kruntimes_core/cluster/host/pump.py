@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
-from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
+from kruntimes_core.cluster.clock import SLICE_TICKS, Clock
 from kruntimes_core.cluster.observing.metrics import Metrics
-from kruntimes_core.cluster.planning.protocol import Planner
-from kruntimes_core.cluster.slices import SLICE_TICKS
-from kruntimes_core.cluster.writing.protocol import Writer
+from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.plugin_work import BatchRetryWork, PlanWork, Work, WorkResult
@@ -37,8 +36,8 @@ class Pump:
         self,
         *,
         engine: Engine,
-        planner: Planner,
-        writer: Writer,
+        planner: PluginWorker,
+        writer: Dispatcher,
         clock: Clock,
         metrics: Metrics,
         stirred: asyncio.Event,

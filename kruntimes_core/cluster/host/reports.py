@@ -46,7 +46,7 @@ class QueueTimes:
         self._clock = clock
 
     def answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
-        """A request was answered; see `StatusWriter`."""
+        """A request was answered; see `ApiDispatcher`."""
         bound = isinstance(request, Write) and request.kind is WriteKind.BIND and isinstance(answer, Applied)
         if bound:
             entry = self._engine.find(request.namespace, request.name)

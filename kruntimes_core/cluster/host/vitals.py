@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.observing.checks import Check
-from kruntimes_core.cluster.planning.protocol import Planner
+from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.cluster.watching.reflector import Reflector
-from kruntimes_core.cluster.writing.protocol import Writer
 from kruntimes_core.model.messages import counted
 
 _FATAL_STUCK_CALLS = 3
@@ -23,7 +23,7 @@ _LOST_SECONDS = 90.0
 class Vitals:
     """Watches, writer and planner, looked at together."""
 
-    def __init__(self, reflectors: Sequence[Reflector], writer: Writer, planner: Planner) -> None:
+    def __init__(self, reflectors: Sequence[Reflector], writer: Dispatcher, planner: PluginWorker) -> None:
         self._reflectors = reflectors
         self._writer = writer
         self._planner = planner

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kruntimes_core.cluster.leading.leases import LEASES
-from kruntimes_core.cluster.leading.leases import VERBS as ELECTION
+from kruntimes_core.cluster.leader_election.lease_lock import LEASES
+from kruntimes_core.cluster.leader_election.lease_lock import VERBS as ELECTION
 from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES, Resource
 from kruntimes_core.cluster.transport.protocol import Call
 

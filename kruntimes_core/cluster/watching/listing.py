@@ -8,9 +8,8 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.clock import Clock, TimeSlices
 from kruntimes_core.cluster.failures import ApiFailure, FailureKind, refused, unavailable
-from kruntimes_core.cluster.slices import Slices
 from kruntimes_core.cluster.statuses import status_of
 from kruntimes_core.cluster.transport.protocol import Call, Response, Transport, TransportError
 from kruntimes_core.cluster.watching.feed import Feed
@@ -80,12 +79,12 @@ class Listing:
         if progress.version and version != progress.version:
             raise self._failed("a further page is of another version", FailureKind.EXPIRED)
         progress.version = version
-        slices = Slices(self._clock)
+        slices = TimeSlices(self._clock)
         for item in items:
             observation = self._feed.decode(item)
             if observation is not None:
                 progress.observations.append(observation)
-            await slices.breathe()
+            await slices.give_way()
         progress.token = token
         if progress.limit is not None and items:
             fitting = _PAGE_BYTES * len(items) // max(len(response.body), 1)

@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Callable
 from random import Random
 
-from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.backoff import RetryBackoff
+from kruntimes_core.cluster.clock import Clock, TimeSlices
 from kruntimes_core.cluster.failures import ApiFailure, FailureKind, outdated
 from kruntimes_core.cluster.observing.log import Log
-from kruntimes_core.cluster.pauses import Pauses
-from kruntimes_core.cluster.slices import Slices
 from kruntimes_core.cluster.transport.protocol import Transport
 from kruntimes_core.cluster.watching.feed import Feed
 from kruntimes_core.cluster.watching.listing import Listed, Listing
@@ -56,8 +55,8 @@ class Reflector:
         self._log = log
         self._tell = tell
         self._changed = changed
-        self._pauses = Pauses(random)
-        self._expiries = Pauses(random)
+        self._pauses = RetryBackoff(random)
+        self._expiries = RetryBackoff(random)
         """Of their own: a server that says that a version is too old is there again after an outage."""
         self._listing = Listing(transport, feed, clock, self.pulse.worked)
         self._watch = Watch(transport, feed, clock)
@@ -128,13 +127,13 @@ class Reflector:
 
     async def _watch_once(self) -> bool:
         """Whether the server said anything."""
-        heard, slices = False, Slices(self._clock)
+        heard, slices = False, TimeSlices(self._clock)
         async for batch in self._watch.events(self._version):
             self._opened()
             slices.restart(self.heard_at)
             for number, event in enumerate(batch):
                 if number:
-                    await slices.breathe()
+                    await slices.give_way()
                 heard = True
                 self._take(event)
         return heard

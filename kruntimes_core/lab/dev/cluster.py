@@ -14,11 +14,11 @@ from kruntimes_core.cluster.announcing.settings import EventSettings, events_to
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.host.host import Host
-from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
-from kruntimes_core.cluster.leading.identity import new_identity
+from kruntimes_core.cluster.leader_election.lease_lock import new_identity
+from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observing.log import Log
-from kruntimes_core.cluster.planning.worker import WorkerPlanner
+from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
 from kruntimes_core.cluster.transport.http import HttpTransport
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
@@ -126,8 +126,8 @@ async def dev_cluster(
                 transport=of_host,
                 clock=clock,
                 random=random,
-                planner=WorkerPlanner(log),
-                leadership=Always(),
+                planner=ThreadPluginWorker(log),
+                leadership=AlwaysLeading(),
                 log=log,
                 in_flight=_IN_FLIGHT,
                 events=events_to(of_events, new_identity(), events),

@@ -13,8 +13,8 @@ from virtual.planning import InlinePlanner
 from virtual.time import VirtualClock, run_virtual
 
 from kruntimes_core.cluster.host.host import Host
-from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
+from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observing.log import Level, Log
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
@@ -42,7 +42,7 @@ class Site(World):
             "clock": self.clock,
             "random": Random(7),
             "planner": InlinePlanner(),
-            "leadership": Always(),
+            "leadership": AlwaysLeading(),
             "log": log,
         }
         self._means = Means(**arguments | host)
@@ -52,7 +52,7 @@ class Site(World):
 
     def succeed(self) -> None:
         """Put a host that knows nothing in the place of one that was stopped; it is still to start."""
-        self.host = Host(replace(self._means, planner=InlinePlanner(), leadership=Always()))
+        self.host = Host(replace(self._means, planner=InlinePlanner(), leadership=AlwaysLeading()))
 
     def start(self) -> None:
         """Start the host, and the heartbeats."""

@@ -13,10 +13,8 @@ from virtual.time import VirtualClock
 
 from kruntimes_core.cluster.host.host import Host
 from kruntimes_core.cluster.host.means import Means
-from kruntimes_core.cluster.leading.durations import Durations
-from kruntimes_core.cluster.leading.elector import Elector
-from kruntimes_core.cluster.leading.gauges import show_election
-from kruntimes_core.cluster.leading.term import Term
+from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_election
+from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
 from kruntimes_core.cluster.observing.log import Level, Log
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.testing.builders import NOW
@@ -32,24 +30,23 @@ class Replica:
         identity: str,
         way: Server,
         traffic: Traffic,
-        durations: Durations,
+        durations: LeaseDurations,
         skew_seconds: float,
         **host: Any,
     ) -> None:
         """skew_seconds: how far its wall clock is ahead. host: arguments of `Means`."""
         self.identity = identity
         self.clock = VirtualClock(NOW + timedelta(seconds=skew_seconds))
-        self.term = Term(self.clock)
+        self.term = LeaseTerm(clock=self.clock, durations=durations)
         self.lines = io.StringIO()
         log = Log(self.lines, self.clock, Level.TRACE)
         self.wire = Wire(identity, way, traffic, lambda: self.elector.terms, self.term.lasts)
         self.lease_wire = Wire(identity, way, traffic, lambda: self.elector.terms, None)
-        self.elector = Elector(
+        self.elector = LeaderElector(
             transport=self.lease_wire,
             clock=self.clock,
             log=log,
             term=self.term,
-            durations=durations,
             namespace=NAMESPACE,
             identity=identity,
         )

@@ -10,7 +10,7 @@ from typing import Any
 from memoryapi.server import MemoryApi
 from virtual.time import VirtualClock, run_virtual
 
-from kruntimes_core.cluster.leading.durations import Durations
+from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.harness import ApiServer
@@ -25,10 +25,10 @@ _BEAT_SECONDS = 5.0
 class Site(World):
     """The cluster that they share."""
 
-    def __init__(self, profiles: Profiles, durations: Durations | None = None) -> None:
+    def __init__(self, profiles: Profiles, durations: LeaseDurations | None = None) -> None:
         super().__init__(ApiServer())
         self.profiles = profiles
-        self.durations = durations or Durations()
+        self.durations = durations or LeaseDurations()
         self.clock = VirtualClock(NOW)
         self.api = MemoryApi(self.server)
         self.leases = Leases(self.clock)
@@ -118,7 +118,7 @@ class Site(World):
 
 
 def play(
-    profiles: Profiles, scene: Callable[[Site], Awaitable[None]], durations: Durations | None = None
+    profiles: Profiles, scene: Callable[[Site], Awaitable[None]], durations: LeaseDurations | None = None
 ) -> None:
     """Play a scene in virtual time, and check what holds in every history."""
 

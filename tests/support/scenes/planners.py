@@ -9,8 +9,8 @@ from typing import Any
 
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observing.log import Log
-from kruntimes_core.cluster.planning.protocol import Task
-from kruntimes_core.cluster.planning.worker import WorkerPlanner
+from kruntimes_core.cluster.plugin_worker.protocol import PluginWork
+from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
 from kruntimes_core.engine.plugin_work import ReserveWork
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing.harness import Host
@@ -32,12 +32,16 @@ def reserve_of(*plugins: ActivePlugin) -> ReserveWork:
     return work
 
 
-def planning(scene: Callable[[WorkerPlanner], Awaitable[None]], limit: float = LIMIT, **more: float) -> str:
+def planning(
+    scene: Callable[[ThreadPluginWorker], Awaitable[None]], limit: float = LIMIT, **more: float
+) -> str:
     """Play a scene with a planner of short patience; gives what was logged."""
     lines = io.StringIO()
 
     async def main() -> None:
-        planner = WorkerPlanner(Log(lines, SystemClock()), limit_seconds=limit, grace_seconds=LIMIT, **more)
+        planner = ThreadPluginWorker(
+            Log(lines, SystemClock()), limit_seconds=limit, grace_seconds=LIMIT, **more
+        )
         async with asyncio.timeout(30):
             await scene(planner)
         planner.close()
@@ -46,14 +50,14 @@ def planning(scene: Callable[[WorkerPlanner], Awaitable[None]], limit: float = L
     return lines.getvalue()
 
 
-async def executed(planner: WorkerPlanner, work: Task) -> Any:
+async def executed(planner: ThreadPluginWorker, work: PluginWork) -> Any:
     """Submit work and wait for what comes of it."""
     done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     planner.submit(work, done.set_result)
     return await done
 
 
-async def returned(planner: WorkerPlanner) -> None:
+async def returned(planner: ThreadPluginWorker) -> None:
     """Wait until no call is stuck any more."""
     while planner.stuck:
         await asyncio.sleep(0)

@@ -14,8 +14,8 @@ from virtual.planning import InlinePlanner
 from virtual.time import VirtualClock, run_virtual
 
 from kruntimes_core.cluster.host.host import Host
-from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
+from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observing.log import Level, Log
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
@@ -62,7 +62,7 @@ class Site:
                 clock=self.clock,
                 random=Random(7),
                 planner=InlinePlanner(),
-                leadership=Always(),
+                leadership=AlwaysLeading(),
                 log=self.log,
             )
         )

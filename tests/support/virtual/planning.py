@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from kruntimes_core.cluster.planning.protocol import Done, Task
+from kruntimes_core.cluster.plugin_worker.protocol import Done, PluginWork
 from kruntimes_core.engine.plugin_work import Runners
 
 
@@ -22,7 +22,7 @@ class InlinePlanner:
         """A call that does not return would stop everything here, so there is never one."""
         return MappingProxyType({})
 
-    def submit(self, work: Task, done: Done) -> None:
+    def submit(self, work: PluginWork, done: Done) -> None:
         """Execute work at once."""
         done(work.execute(self._runners))
 

@@ -17,7 +17,7 @@ from kruntimes_core.cli import limits
 from kruntimes_core.cli.bench.engine import answer as bench_answer
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.plan import answer as plan_answer
-from kruntimes_core.cluster.planning.attended import UnderWay, attended
+from kruntimes_core.cluster.plugin_worker.attended import CurrentCall, attended
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing import pod_object, run_object
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
@@ -106,9 +106,9 @@ def test_a_bench_of_the_engine_says_who_hangs(
 def test_who_debugs_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     values = iter([1, 2])
     monkeypatch.setenv("KRUNTIMES_DEBUG", "1")
-    assert limits.patiently(values, UnderWay()) is values
+    assert limits.patiently(values, CurrentCall()) is values
     monkeypatch.delenv("KRUNTIMES_DEBUG")
-    attentive = limits.patiently(values, UnderWay())
+    attentive = limits.patiently(values, CurrentCall())
     assert attentive is not values
     assert list(attentive) == [1, 2]
 

@@ -19,10 +19,8 @@ from virtual.planning import InlinePlanner
 
 from kruntimes_core.cluster.comparing.comparison import Comparison, DryRun
 from kruntimes_core.cluster.comparing.gauges import show_comparison
-from kruntimes_core.cluster.leading.durations import Durations
-from kruntimes_core.cluster.leading.elector import Elector
-from kruntimes_core.cluster.leading.gauges import show_election
-from kruntimes_core.cluster.leading.term import Term
+from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_election
+from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
 from kruntimes_core.cluster.observing.addresses import Address, parse_address
 from kruntimes_core.cluster.observing.checks import Check, report
 from kruntimes_core.cluster.observing.endpoints import Endpoints
@@ -61,14 +59,13 @@ def test_every_name_of_the_contract_is_there_from_the_beginning(profiles: Profil
     assert name in Metrics(Counters(), profiles).exposition().decode()
 
 
-def elector_of(site: Site) -> Elector:
+def elector_of(site: Site) -> LeaderElector:
     """One that is never asked to lead."""
-    return Elector(
+    return LeaderElector(
         transport=site.api,
         clock=site.clock,
         log=Log(site.lines, site.clock),
-        term=Term(site.clock),
-        durations=Durations(),
+        term=LeaseTerm(clock=site.clock, durations=LeaseDurations()),
         namespace="team-a",
         identity="host_1",
     )

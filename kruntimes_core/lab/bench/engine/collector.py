@@ -6,14 +6,18 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kruntimes_core.cluster.collector import calm_collector, set_aside, take_back
+from kruntimes_core.cluster.garbage_collection import (
+    collect_young_objects,
+    freeze_objects,
+    unfreeze_objects,
+)
 
 
 @contextmanager
 def calmed() -> Iterator[None]:
     """New objects are collected at the scheduler's thresholds."""
     before = gc.get_threshold()
-    calm_collector()
+    collect_young_objects()
     try:
         yield
     finally:
@@ -23,8 +27,8 @@ def calmed() -> Iterator[None]:
 @contextmanager
 def laid_aside() -> Iterator[None]:
     """What is known so far is not looked through."""
-    set_aside()
+    freeze_objects()
     try:
         yield
     finally:
-        take_back()
+        unfreeze_objects()

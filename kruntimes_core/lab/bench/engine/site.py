@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from kruntimes_core.cluster.planning.attended import UnderWay
+from kruntimes_core.cluster.plugin_worker.attended import CurrentCall
 from kruntimes_core.engine.api_calls import Applied, Found, Write, WriteKind
 from kruntimes_core.engine.clock import Now, ticks
 from kruntimes_core.engine.engine import Engine
@@ -35,7 +35,7 @@ class Means:
     """For the calls of hooks."""
     config: str | None = None
     """The file that the profiles came from, for a process of its own."""
-    under_way: UnderWay = field(default_factory=UnderWay)
+    under_way: CurrentCall = field(default_factory=CurrentCall)
     """Who is being asked: for a thread that looks after the one that measures."""
 
 

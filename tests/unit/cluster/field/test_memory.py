@@ -16,8 +16,8 @@ from virtual.planning import InlinePlanner
 from virtual.time import VirtualClock, run_virtual
 
 from kruntimes_core.cluster.host.host import Host
-from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
+from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.transport.protocol import Call, Response
 from kruntimes_core.engine.settings import Settings
@@ -136,7 +136,7 @@ def _host(profiles: Profiles, api: LargeRuns, clock: VirtualClock) -> Host:
             clock=clock,
             random=Random(1),
             planner=InlinePlanner(),
-            leadership=Always(),
+            leadership=AlwaysLeading(),
             log=Log(io.StringIO(), clock),
         )
     )

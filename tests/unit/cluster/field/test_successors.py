@@ -10,7 +10,7 @@ from memoryapi.calls import target
 from memoryapi.site import Site, play
 from virtual.planning import InlinePlanner
 
-from kruntimes_core.cluster.planning.protocol import Done, Task
+from kruntimes_core.cluster.plugin_worker.protocol import Done, PluginWork
 from kruntimes_core.cluster.transport.protocol import Call, Response
 from kruntimes_core.engine.plugin_work import PlanWork
 from kruntimes_core.framework.configuration import Profiles
@@ -65,7 +65,7 @@ class Slow(InlinePlanner):
         self.free = True
         self.begun = 0
 
-    def submit(self, work: Task, done: Done) -> None:
+    def submit(self, work: PluginWork, done: Done) -> None:
         """Execute work now, and tell of it later."""
         if not isinstance(work, PlanWork):
             super().submit(work, done)

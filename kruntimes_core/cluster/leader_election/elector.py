@@ -1,0 +1,331 @@
+"""The leader elector: acquires the Lease, leads while it renews that, steps down, and stands by again."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.failures import ApiFailure
+from kruntimes_core.cluster.leader_election.lease_lock import (
+    OUTCOMES,
+    VERBS,
+    Lease,
+    LeaseConflictError,
+    LeaseLock,
+    ObservedLease,
+    held,
+    released,
+)
+from kruntimes_core.cluster.leader_election.lease_term import LeaseTerm
+from kruntimes_core.cluster.leader_election.protocol import LeaderCallbacks, WriteLimits
+from kruntimes_core.cluster.observing.checks import Check
+from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observing.metrics import Metrics, Samples, counted
+from kruntimes_core.cluster.transport.protocol import Gate, Transport
+from kruntimes_core.engine.clock import SECOND, ticks
+
+_POLL_SECONDS = 0.5
+"""How often a standby reads the Lease (semantics, Leading), and a leader looks at its clock: timers of
+the loop stand still while the machine is suspended."""
+_RELEASE_TRIES = 3
+
+
+class LeaderElector:
+    """A `Leadership` by Lease. A process has one elector, which campaigns once."""
+
+    def __init__(
+        self,
+        *,
+        transport: Transport,
+        clock: Clock,
+        log: Log,
+        term: LeaseTerm,
+        namespace: str,
+        identity: str,
+    ) -> None:
+        """transport: for the Lease alone, so that a renewal waits behind nothing.
+
+        term: the gate of every other write.
+        """
+        self._durations = durations = term.durations
+        self.limits = WriteLimits(durations.write_seconds, durations.lease)
+        self.identity = identity
+        self.lock = LeaseLock(
+            transport=transport,
+            clock=clock,
+            namespace=namespace,
+            timeout_seconds=durations.request_seconds,
+        )
+        self.since = 0
+        self.terms = 0
+        """How often it began to lead."""
+        self._clock = clock
+        self._log = log
+        self._lines = ElectionLog(log, namespace, identity)
+        self._term = term
+        self._observed = ObservedLease(durations.lease_ticks, durations.absent_ticks)
+        self._lease: Lease | None = None
+        """The Lease as it stands for certain; None when it has to be read first."""
+        self._renewal_due = 0
+        self._held = False
+        self._closing = False
+        self._writing = asyncio.Lock()
+
+    @property
+    def leading(self) -> bool:
+        """See `Leadership`: by the own clock, at this very moment."""
+        return self._held and self._term.lasts()
+
+    def checks(self) -> list[Check]:
+        """See `Leadership`. A standby is ready; one that cannot reach the Lease is not."""
+        holder = self._observed.holder
+        standby = f"standby; held by {holder!r}" if holder else "standby"
+        return [Check("lease", self._lines.problem, "leading" if self.leading else standby)]
+
+    async def campaign(self, callbacks: LeaderCallbacks) -> None:
+        """See `Leadership`."""
+        while not self._closing:
+            await self._acquire(callbacks)
+            await self._lead(callbacks)
+        await asyncio.get_running_loop().create_future()
+
+    async def release(self) -> None:
+        """See `Leadership`. A Lease that cannot be released is left to expire."""
+        self._closing = True
+        async with self._writing:
+            if not self.leading:
+                return
+            left = self._term.left_seconds
+            self._term.end()
+            self._held = False
+            try:
+                async with asyncio.timeout(left):
+                    if await self._give_back():
+                        self._log.info("released the lease")
+            except TimeoutError:
+                self._log.warning("could not release the lease: it is left to expire", problem="no answer")
+            except ApiFailure as failure:
+                self._log.warning("could not release the lease: it is left to expire", problem=failure)
+
+    # Standing by
+
+    async def _acquire(self, callbacks: LeaderCallbacks) -> None:
+        """Read the Lease until this process holds it."""
+        while not (self._held or self._closing):
+            began = self._clock.now().ticks
+            async with self._writing:
+                await self._try_to_acquire(callbacks)
+            if not self._held:
+                passed = (self._clock.now().ticks - began) / SECOND
+                await asyncio.sleep(max(_POLL_SECONDS - passed, 0.0))
+
+    async def _try_to_acquire(self, callbacks: LeaderCallbacks) -> None:
+        try:
+            lease = await self._read()
+            self._lines.standing_by(self._observed)
+            if self._may_acquire(callbacks):
+                self._acquired(await self._write_own_record(lease, None), callbacks)
+            self._lines.reachable()
+        except LeaseConflictError:
+            self._log.debug("another was faster", namespace=self.lock.namespace)
+        except ApiFailure as failure:
+            self._lines.unreachable(failure)
+
+    def _may_acquire(self, callbacks: LeaderCallbacks) -> bool:
+        if self._closing or not self._observed.free(self.identity, self._clock.now().ticks):
+            return False
+        why = callbacks.why_not_begin()
+        self._lines.not_acquired(why)
+        return not why
+
+    def _acquired(self, lease: Lease, callbacks: LeaderCallbacks) -> None:
+        """Lead, unless the answer came so late that the term has ended already."""
+        if not self._term.lasts():
+            return
+        self._held = True
+        self.terms += 1
+        self.since = self._clock.now().ticks
+        self._lines.leading(lease)
+        callbacks.changed()
+
+    # Leading
+
+    async def _lead(self, callbacks: LeaderCallbacks) -> None:
+        """Renew until that fails for too long, or another is seen to hold the Lease."""
+        while self._held and not self._closing:
+            left = self._term.left_seconds
+            if not left:
+                self._step_down(callbacks, "the lease was not renewed within the renew deadline")
+            elif self._rests(callbacks):
+                due = self._seconds_to_renewal or _POLL_SECONDS
+                await asyncio.sleep(min(due, _POLL_SECONDS, left))
+            else:
+                await self._renew_within(left, callbacks)
+
+    def _rests(self, callbacks: LeaderCallbacks) -> bool:
+        """Whether no renewal is sent now: none is due, or this host should not go on."""
+        why = callbacks.why_not_go_on()
+        self._lines.not_renewed(why)
+        return bool(why) or self._seconds_to_renewal > 0
+
+    async def _renew_within(self, seconds: float, callbacks: LeaderCallbacks) -> None:
+        self._renew_in(self._durations.retry)
+        try:
+            async with asyncio.timeout(seconds), self._writing:
+                if self._held and not self._closing:
+                    await self._try_to_renew(callbacks)
+        except TimeoutError:
+            self._lease = None
+
+    async def _try_to_renew(self, callbacks: LeaderCallbacks) -> None:
+        try:
+            why = await self._renew()
+        except LeaseConflictError:
+            # Another process wrote the Lease: the next read, which is due soon, says who holds it now.
+            self._renew_in(min(_POLL_SECONDS, self._durations.retry))
+        except ApiFailure as failure:
+            self._lines.unreachable(failure)
+        else:
+            self._lines.reachable()
+            if why:
+                self._step_down(callbacks, why)
+
+    def _step_down(self, callbacks: LeaderCallbacks, why: str) -> None:
+        self._term.end()
+        self._held = False
+        self._lease = None
+        self._log.warning("not leading any more", why=why)
+        callbacks.changed()
+
+    # The Lease
+
+    @property
+    def _seconds_to_renewal(self) -> float:
+        return max(self._renewal_due - self._clock.now().ticks, 0) / SECOND
+
+    def _renew_in(self, seconds: float) -> None:
+        self._renewal_due = self._clock.now().ticks + ticks(seconds)
+
+    async def _read(self) -> Lease | None:
+        lease = await self.lock.get()
+        self._observed.see(lease, self._clock.now().ticks)
+        return lease
+
+    async def _renew(self) -> str:
+        """Write the own record anew. Returns why the Lease is lost; empty if it was renewed.
+
+        Raises `LeaseConflictError` if the Lease changed meanwhile, and `ApiFailure`.
+        """
+        # Until the answer is here, the Lease does not stand for certain.
+        before, self._lease = self._lease or await self._read(), None
+        if before is None:
+            return "the lease is gone"
+        if before.holder != self.identity:
+            return "the lease is another's now"
+        await self._write_own_record(before, self._term.lasts)
+        return ""
+
+    async def _write_own_record(self, before: Lease | None, gate: Gate | None) -> Lease:
+        """Acquire or renew in the version that was read; None for no Lease. gate: see `LeaseLock.replace`.
+
+        Raises `LeaseConflictError` if another was faster, and `ApiFailure`.
+        """
+        sent = self._clock.now()
+        spec = held(before, self.identity, self._durations.written_seconds, sent.wall)
+        if before is None:
+            lease = await self.lock.create(spec)
+        else:
+            lease = await self.lock.replace(before, spec, gate)
+        self._lease = lease
+        self._observed.see(lease, self._clock.now().ticks)
+        # Others cannot have seen the record before it was sent, so all counts from then.
+        self._term.renewed(sent.ticks)
+        self._renewal_due = sent.ticks + ticks(self._durations.retry)
+        return lease
+
+    async def _give_back(self) -> bool:
+        """Empty the record; False if another holds the Lease, or the Lease changes all the time.
+
+        Raises `ApiFailure`.
+        """
+        for _ in range(_RELEASE_TRIES):
+            before, self._lease = self._lease or await self._read(), None
+            if before is None or before.holder != self.identity:
+                return False
+            try:
+                await self.lock.replace(before, released(before, self._clock.now().wall), None)
+            except LeaseConflictError:
+                continue
+            return True
+        return False
+
+
+class ElectionLog:
+    """Logs an election once for each change, because a standby reads the Lease twice a second."""
+
+    def __init__(self, log: Log, namespace: str, identity: str) -> None:
+        self.problem = ""
+        """Why the Lease could not be reached the last time; empty if it could."""
+        self._log = log
+        self._namespace = namespace
+        self._identity = identity
+        self._leader = ""
+        """The other leader that was logged last."""
+        self._idle_because = ""
+        """The last logged reason for which the Lease was left alone."""
+
+    def standing_by(self, observed: ObservedLease) -> None:
+        """Another may hold the Lease: a standby logs nothing else while all is well."""
+        if observed.holder in ("", self._identity, self._leader):
+            return
+        self._log.info(
+            "new leader elected" if self._leader else "standing by",
+            namespace=self._namespace,
+            holder=observed.holder,
+            since=observed.acquired,
+        )
+        self._leader = observed.holder
+
+    def leading(self, lease: Lease) -> None:
+        """The Lease was acquired by this process."""
+        self._leader = ""
+        self._log.info(
+            "leading", namespace=self._namespace, identity=self._identity, transitions=lease.transitions
+        )
+
+    def not_acquired(self, why: str) -> None:
+        """The Lease is free. why: what keeps this process from acquiring it; empty for nothing."""
+        if why and why != self._idle_because:
+            self._log.info("the lease is free, and not taken yet", why=why)
+        self._idle_because = why
+
+    def not_renewed(self, why: str) -> None:
+        """The Lease is held. why: what keeps this process from renewing it; empty for nothing."""
+        if why and why != self._idle_because:
+            self._log.warning("the lease is not renewed any more", why=why)
+        self._idle_because = why
+
+    def unreachable(self, failure: ApiFailure) -> None:
+        """A request for the Lease failed."""
+        if str(failure) != self.problem:
+            self._log.warning(str(failure))
+        self.problem = str(failure)
+
+    def reachable(self) -> None:
+        """A request for the Lease succeeded."""
+        if self.problem:
+            self._log.info("the lease can be reached again")
+        self.problem = ""
+
+
+def show_election(metrics: Metrics, elector: LeaderElector) -> None:
+    """Add the metrics of an election; every series stands from the beginning."""
+    requests: Samples = {(verb, outcome): 0.0 for verb in VERBS for outcome in OUTCOMES}
+    metrics.gauge("leading", "Whether this scheduler leads.", (), lambda: {(): elector.leading})
+    metrics.counter("lease_terms", "How often this scheduler began to lead.", (), lambda: {(): elector.terms})
+    metrics.counter(
+        "lease_requests",
+        "Requests for the Lease, by verb and what came of them.",
+        ("verb", "outcome"),
+        lambda: {**requests, **counted(elector.lock.outcomes)},
+    )

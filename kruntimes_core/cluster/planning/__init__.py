@@ -1,1 +1,0 @@
-"""The place where plugins' code runs: here and now, or beside the loop with a time limit."""
