@@ -10,9 +10,9 @@ from functools import partial
 
 from kruntimes_core import __version__
 from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.scheduler.building import Asked, scheduler_of
 from kruntimes_core.cli.scheduler.comparison import PATH, print_report, report_page
 from kruntimes_core.cli.scheduler.electing import durations_of
-from kruntimes_core.cli.scheduler.means import Asked, means_of
 from kruntimes_core.cli.scheduler.memory import rest_memory
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 from kruntimes_core.cli.scheduler.reloading import Reloading
@@ -20,11 +20,10 @@ from kruntimes_core.cli.signals import stop_on_signals
 from kruntimes_core.cluster.clock import Clock, SystemClock
 from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.connection.opening import connect
-from kruntimes_core.cluster.host.host import Host
-from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_election
 from kruntimes_core.cluster.observing.addresses import Address, parse_address
 from kruntimes_core.cluster.observing.endpoints import Endpoints
 from kruntimes_core.cluster.observing.log import Format, Log
+from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 
@@ -44,10 +43,7 @@ async def _serve(asked: Asked, probes: Address | None, metrics: Address | None) 
     options, clock = asked.options, SystemClock()
     log = Log(sys.stderr, clock, options.verbosity, Format(options.log_format))
     connection = await connect(options.kubeconfig, options.context, os.environ, clock)
-    async with means_of(asked, connection, clock, log) as means:
-        host = Host(means)
-        if isinstance(means.leadership, LeaderElector):
-            show_election(host.metrics, means.leadership)
+    async with scheduler_of(asked, connection, clock, log) as host:
         endpoints = _endpoints(host, clock)
         try:
             await endpoints.open(probes, metrics)
@@ -57,8 +53,8 @@ async def _serve(asked: Asked, probes: Address | None, metrics: Address | None) 
         finally:
             await endpoints.close()
         log.info("stopped")
-    if host.parts.comparison is not None:
-        print_report(host.parts.comparison, clock, options.output or "table")
+    if host.comparison is not None:
+        print_report(host.comparison, clock, options.output or "table")
 
 
 def _say_started(options: SchedulerOptions, connection: Connection, endpoints: Endpoints, log: Log) -> None:
@@ -73,18 +69,18 @@ def _say_started(options: SchedulerOptions, connection: Connection, endpoints: E
         log.info("listening", endpoint=what, address=Address(name, port, what))
 
 
-def _endpoints(host: Host, clock: Clock) -> Endpoints:
-    comparison = host.parts.comparison
+def _endpoints(host: Scheduler, clock: Clock) -> Endpoints:
+    comparison = host.comparison
     pages = {PATH: report_page(comparison, clock)} if comparison is not None else {}
     return Endpoints(alive=host.alive, ready=host.ready, metrics=host.metrics.exposition, pages=pages)
 
 
-def _stop(host: Host, log: Log, number: signal.Signals) -> None:
+def _stop(host: Scheduler, log: Log, number: signal.Signals) -> None:
     log.info("stopping", signal=number.name)
     host.stop()
 
 
-async def _run(host: Host, log: Log) -> None:
+async def _run(host: Scheduler, log: Log) -> None:
     stop_on_signals(partial(_stop, host, log), signal.SIGTERM, signal.SIGINT)
     memory = asyncio.create_task(rest_memory(host))
     try:

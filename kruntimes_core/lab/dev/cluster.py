@@ -13,12 +13,11 @@ from kruntimes_core import __version__
 from kruntimes_core.cluster.announcing.settings import EventSettings, events_to
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.host.host import Host
-from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.leader_election.lease_lock import new_identity
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
+from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.cluster.transport.http import HttpTransport
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
@@ -62,7 +61,9 @@ class DevSettings:
 class DevCluster:
     """A cluster that is served, and works while `run` runs."""
 
-    def __init__(self, server: EmbeddedServer, host: Host, runtimes: SimulatedRuntimes, book: Book) -> None:
+    def __init__(
+        self, server: EmbeddedServer, host: Scheduler, runtimes: SimulatedRuntimes, book: Book
+    ) -> None:
         self.server = server
         self.host = host
         self.book = book
@@ -119,19 +120,17 @@ async def dev_cluster(
         _transport(server) as of_events,
         _transport(server) as of_pods,
     ):
-        host = Host(
-            Means(
-                profiles=profiles,
-                settings=engine,
-                transport=of_host,
-                clock=clock,
-                random=random,
-                planner=ThreadPluginWorker(log),
-                leadership=AlwaysLeading(),
-                log=log,
-                in_flight=_IN_FLIGHT,
-                events=events_to(of_events, new_identity(), events),
-            )
+        host = Scheduler(
+            profiles=profiles,
+            settings=engine,
+            transport=of_host,
+            clock=clock,
+            random=random,
+            plugin_worker=ThreadPluginWorker(log),
+            leadership=AlwaysLeading(),
+            log=log,
+            in_flight=_IN_FLIGHT,
+            events=events_to(of_events, new_identity(), events),
         )
         runtimes = SimulatedRuntimes(
             behaviour=settings.behaviour, transport=of_pods, clock=clock, random=random, log=log

@@ -12,7 +12,7 @@ from memoryapi.site import play as play_site
 from kruntimes_core.cluster.comparing.comparison import Comparison, DryRun
 from kruntimes_core.cluster.comparing.difference import Difference
 from kruntimes_core.cluster.comparing.report import Report
-from kruntimes_core.cluster.host.host import Host
+from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.cluster.transport.readonly import ReadOnlyTransport
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
@@ -57,7 +57,7 @@ class Beside:
     @property
     def comparison(self) -> Comparison:
         """The dry run's."""
-        found = self.site.host.parts.comparison
+        found = self.site.host.comparison
         assert found is not None
         return found
 
@@ -106,9 +106,9 @@ Scene = Callable[[Site, Beside], Awaitable[None]]
 
 
 def play(profiles: Profiles, scene: Scene, **host: Any) -> None:
-    """Play a scene, and check that nothing but reads was asked of the server. host: arguments of `Means`."""
+    """Play a scene, and check that the server was asked for reads alone. host: arguments of `Scheduler`."""
     asked: list[tuple[str, bytes | None]] = []
-    hosts: list[Host] = []
+    hosts: list[Scheduler] = []
 
     async def whole(site: Site) -> None:
         try:
@@ -121,13 +121,13 @@ def play(profiles: Profiles, scene: Scene, **host: Any) -> None:
     play_site(profiles, whole, **{"dry_run": DryRun(patience_seconds=PATIENCE_SECONDS)} | host)
     assert {method for method, _ in asked} <= {"GET"}
     assert {body for _, body in asked} <= {None}
-    if hosts[0].parts.comparison is not None:
+    if hosts[0].comparison is not None:
         assert _gate(hosts[0]).refused == 0
 
 
-def _gate(host: Host) -> ReadOnlyTransport:
+def _gate(host: Scheduler) -> ReadOnlyTransport:
     """What lets the host read and not write. Nothing in it should even have tried."""
-    heard: Any = host.parts.base.means.transport
+    heard: Any = host.transport
     gate = heard._transport
     assert isinstance(gate, ReadOnlyTransport)
     return gate

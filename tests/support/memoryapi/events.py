@@ -121,7 +121,7 @@ Scene = Callable[[Site, EventWay], Awaitable[None]]
 
 def announcer_of(site: Site) -> Announcer:
     """What sends the Events of the host."""
-    announcer = site.host.parts.announcer
+    announcer = site.host.event_recorder
     assert announcer is not None
     return announcer
 

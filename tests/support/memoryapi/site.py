@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from random import Random
 from typing import Any
 
 from virtual.planning import InlinePlanner
 from virtual.time import VirtualClock, run_virtual
 
-from kruntimes_core.cluster.host.host import Host
-from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observing.log import Level, Log
+from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
@@ -41,18 +39,20 @@ class Site(World):
             "transport": self.api,
             "clock": self.clock,
             "random": Random(7),
-            "planner": InlinePlanner(),
+            "plugin_worker": InlinePlanner(),
             "leadership": AlwaysLeading(),
             "log": log,
         }
-        self._means = Means(**arguments | host)
-        self.host = Host(self._means)
+        self._arguments = arguments | host
+        self.host = Scheduler(**self._arguments)
         self.running: asyncio.Task[None] | None = None
         self._beating_task: asyncio.Task[None] | None = None
 
     def succeed(self) -> None:
         """Put a host that knows nothing in the place of one that was stopped; it is still to start."""
-        self.host = Host(replace(self._means, planner=InlinePlanner(), leadership=AlwaysLeading()))
+        self.host = Scheduler(
+            **self._arguments | {"plugin_worker": InlinePlanner(), "leadership": AlwaysLeading()}
+        )
 
     def start(self) -> None:
         """Start the host, and the heartbeats."""

@@ -11,11 +11,10 @@ from typing import Any
 from virtual.planning import InlinePlanner
 from virtual.time import VirtualClock
 
-from kruntimes_core.cluster.host.host import Host
-from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_election
 from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
 from kruntimes_core.cluster.observing.log import Level, Log
+from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.testing.builders import NOW
 from replicas.server import NAMESPACE, Server
@@ -34,7 +33,7 @@ class Replica:
         skew_seconds: float,
         **host: Any,
     ) -> None:
-        """skew_seconds: how far its wall clock is ahead. host: arguments of `Means`."""
+        """skew_seconds: how far its wall clock is ahead. host: arguments of `Scheduler`."""
         self.identity = identity
         self.clock = VirtualClock(NOW + timedelta(seconds=skew_seconds))
         self.term = LeaseTerm(clock=self.clock, durations=durations)
@@ -55,11 +54,11 @@ class Replica:
             "transport": self.wire,
             "clock": self.clock,
             "random": Random(7),
-            "planner": InlinePlanner(),
+            "plugin_worker": InlinePlanner(),
             "leadership": self.elector,
             "log": log,
         }
-        self.host = Host(Means(**arguments | host))
+        self.host = Scheduler(**arguments | host)
         show_election(self.host.metrics, self.elector)
         self.running = asyncio.create_task(self.host.run())
 

@@ -13,10 +13,9 @@ from typing import Any
 from virtual.planning import InlinePlanner
 from virtual.time import VirtualClock, run_virtual
 
-from kruntimes_core.cluster.host.host import Host
-from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observing.log import Level, Log
+from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.requests import Patch
@@ -52,19 +51,17 @@ class Site:
             log=self.log,
         )
 
-    def host(self, profiles: Profiles) -> Host:
+    def host(self, profiles: Profiles) -> Scheduler:
         """A scheduler for it."""
-        return Host(
-            Means(
-                profiles=profiles,
-                settings=Settings(),
-                transport=DirectTransport(self.api),
-                clock=self.clock,
-                random=Random(7),
-                planner=InlinePlanner(),
-                leadership=AlwaysLeading(),
-                log=self.log,
-            )
+        return Scheduler(
+            profiles=profiles,
+            settings=Settings(),
+            transport=DirectTransport(self.api),
+            clock=self.clock,
+            random=Random(7),
+            plugin_worker=InlinePlanner(),
+            leadership=AlwaysLeading(),
+            log=self.log,
         )
 
     # Objects

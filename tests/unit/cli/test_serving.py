@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from embedded.place import ADMINISTRATOR, embedded_place
 from kruntimes_core.cli.main import main
-from kruntimes_core.cli.scheduler import serve as serving
-from kruntimes_core.cluster.host.host import Host
-from kruntimes_core.cluster.host.means import Means
+from kruntimes_core.cli.scheduler import building as serving
+from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from realcluster.kubeconfigs import kubeconfig_of
 
 
 @pytest.fixture
-def means(monkeypatch: pytest.MonkeyPatch) -> list[Means]:
+def given(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What each host was given; none of them stays."""
-    given: list[Means] = []
+    given: list[dict[str, Any]] = []
 
-    class Leaving(Host):
+    class Leaving(Scheduler):
         """A host that ends when it is to begin."""
 
-        def __init__(self, means: Means) -> None:
-            given.append(means)
-            super().__init__(means)
+        def __init__(self, **arguments: Any) -> None:
+            given.append(arguments)
+            super().__init__(**arguments)
 
         async def run(self) -> None:
             return None
 
-    monkeypatch.setattr(serving, "Host", Leaving)
+    monkeypatch.setattr(serving, "Scheduler", Leaving)
     return given
 
 
 @pytest.mark.parametrize(("text", "expected"), [("", 32), ("requestsInFlight: 7\n", 7)])
 def test_requests_in_flight_are_those_of_the_file(
-    text: str, expected: int, means: list[Means], tmp_path: Path
+    text: str, expected: int, given: list[dict[str, Any]], tmp_path: Path
 ) -> None:
     configuration = tmp_path / "scheduler.yaml"
     configuration.write_text(text)
@@ -44,4 +44,4 @@ def test_requests_in_flight_are_those_of_the_file(
         kubeconfig = kubeconfig_of(place, ADMINISTRATOR, tmp_path)
         arguments = ["scheduler", f"--kubeconfig={kubeconfig}", f"--config={configuration}", *addresses]
         assert main(arguments) == 0
-    assert [one.in_flight for one in means] == [expected]
+    assert [one["in_flight"] for one in given] == [expected]

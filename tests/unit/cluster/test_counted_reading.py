@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from memoryapi.site import Site, play
 
-from kruntimes_core.cluster.host import building
+from kruntimes_core.cluster.scheduler import scheduler
 from kruntimes_core.cluster.transport.protocol import Call
 from kruntimes_core.cluster.watching import listing, watch
 from kruntimes_core.framework.configuration import Profiles
@@ -33,7 +33,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         (listing, "from_json"),
     ):
         monkeypatch.setattr(owner, name, _counted(counts, name, getattr(owner, name)))
-    monkeypatch.setattr(building, "Decoder", Counted)
+    monkeypatch.setattr(scheduler, "Decoder", Counted)
     return counts
 
 

@@ -7,7 +7,7 @@ from counting.loops import CountedClock, counted_timers
 from memoryapi.site import Site, play
 from virtual.time import VirtualClock
 
-from kruntimes_core.cluster.host.pump import Pump
+from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
 
@@ -29,7 +29,7 @@ def counted(profiles: Profiles, runs: int, act: Callable[[Site, int], None]) -> 
                 if number < runs:
                     act(site, number)
                 await site.passes(1)
-        counts.extend((clock.readings - before, timers[Pump]))
+        counts.extend((clock.readings - before, timers[SchedulingLoop]))
 
     play(profiles, scene, clock=clock)
     readings, timers = counts

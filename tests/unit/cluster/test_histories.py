@@ -112,7 +112,7 @@ def test_a_run_that_was_created_again_is_another_run(profiles: Profiles, order: 
         await site.passes(1)
         site.run("r1", uid="u1")
         await site.passes(1)
-        assert site.host.writer.in_flight == 1
+        assert site.host.dispatcher.in_flight == 1
         if order == "deleted first":
             site.delete("r1")
         site.run("r1", uid="u2", requests={"gpu": 1})
@@ -177,7 +177,7 @@ def test_nothing_remains_of_runs_that_are_gone(profiles: Profiles) -> None:
             site.delete(f"r{number}")
         await site.passes(61)
         assert site.host.engine.sizes == before
-        assert site.host.writer.in_flight == 0
+        assert site.host.dispatcher.in_flight == 0
 
     play(profiles, scene)
 

@@ -221,7 +221,7 @@ def test_calls_that_do_not_return_are_named_and_three_are_too_many(
         assert all(check.holds for check in site.host.alive()) is alive
         assert "calls of Hanger do not return" in report(site.host.ready(), verbose=False)
 
-    play(profiles, scene, planner=Stuck(Hanger=calls))
+    play(profiles, scene, plugin_worker=Stuck(Hanger=calls))
 
 
 def test_a_report_says_why_and_in_detail_when_asked() -> None:

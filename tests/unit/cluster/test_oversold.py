@@ -8,8 +8,8 @@ import pytest
 from counting.crowd import Crowd
 
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.host.oversold import Oversold
 from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
 from kruntimes_core.engine import events
 from kruntimes_core.engine.cache import PodCache
 from kruntimes_core.framework.configuration import Profiles
@@ -19,12 +19,11 @@ from kruntimes_core.testing.builders import NAMESPACE
 
 
 class Followed(Crowd):
-    """A crowd whose events `Oversold` hears, as a host lets it; and what it told."""
+    """A crowd whose events `OversoldPods` hears, as a host lets it; and what it told."""
 
     def __init__(self, profiles: Profiles, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__(profiles)
-        self.oversold = Oversold(self.host.engine, Log(io.StringIO(), SystemClock()))
-        self.oversold.listeners.append(self._hear)
+        self.oversold = OversoldPods(self.host.engine, Log(io.StringIO(), SystemClock()), self._hear)
         self.told: list[tuple[str, str | None]] = []
         tell = self.host.tell
 

@@ -29,10 +29,10 @@ def test_an_outage_is_no_reason_for_a_restart(profiles: Profiles) -> None:
             stream.cut = True
         await site.passes(300)
         assert dead(site) == []
-        assert site.host.parts.duty.why_not_go_on() != ""
+        assert site.host.leadership.why_not_go_on() != ""
         site.api.faults.clear()
         await site.passes(10)
-        assert site.host.parts.duty.why_not_go_on() == ""
+        assert site.host.leadership.why_not_go_on() == ""
 
     play(profiles, scene)
 
@@ -51,7 +51,7 @@ def test_a_watch_that_neither_works_nor_fails_is_one(profiles: Profiles) -> None
         assert dead(site) == []
         await site.passes(20)
         assert dead(site) == ["watches"]
-        assert "no list or watch ends any more: pods" in site.host.parts.duty.why_not_go_on()
+        assert "no list or watch ends any more: pods" in site.host.leadership.why_not_go_on()
 
     play(profiles, scene)
 
@@ -75,7 +75,7 @@ def test_a_request_that_does_not_end_at_its_limit_is_one(
         assert dead(site) == []
         await site.passes(5)
         assert dead(site) == ["writer"]
-        site.host.writer.abandon()
+        site.host.dispatcher.abandon()
         await site.passes(0.1)
         assert dead(site) == []
 

@@ -61,7 +61,7 @@ def test_a_standby_that_sees_a_pod_oversold_leaves_it_to_the_leader(profiles: Pr
         await site.passes(2)
         assert [reason for _, reason, _ in first.said()] == ["RuntimePodOversold"]
         assert second.calls == []
-        counts = site.replicas[1].host.parts.announcer
+        counts = site.replicas[1].host.event_recorder
         assert counts is not None
         assert counts.counts == {}
 
@@ -122,7 +122,7 @@ def test_what_was_under_way_at_the_end_of_a_lead_is_no_failure(
         first.faults.append(sleeps)
         site.run("r1")
         await site.passes(AFTER + 1)
-        announcer = leader.host.parts.announcer
+        announcer = leader.host.event_recorder
         assert announcer is not None
         assert announcer.counts == {(Reason.FAILED_SCHEDULING, outcome): 1}
 
@@ -136,7 +136,7 @@ def test_what_was_queued_is_dropped_with_the_lead_and_what_lasts_is_not(profiles
         await site.replicas[1].stop()
         site.run("r1")
         await site.passes(AFTER + 1)
-        announcer = leader.host.parts.announcer
+        announcer = leader.host.event_recorder
         assert announcer is not None
         for number in range(100):
             announcer.hears.oversold(make_pod("py-0"), make_run(f"x{number}"))

@@ -228,11 +228,11 @@ def test_a_clean_stop_waits_for_answers_and_begins_nothing(profiles: Profiles) -
             site.run(f"r{number:02}")
         site.start()
         await site.passes(0.5)
-        assert site.host.writer.in_flight == 4
+        assert site.host.dispatcher.in_flight == 4
         await site.end_host()
         placed = [f"r{number:02}" for number in range(20) if site.pod_of(f"r{number:02}")]
         assert placed == ["r00", "r01", "r02", "r03"]
-        assert site.host.writer.in_flight == 0
+        assert site.host.dispatcher.in_flight == 0
 
     play(profiles, scene, in_flight=4)
 

@@ -109,7 +109,7 @@ def test_what_only_a_read_shows_was_not_seen_to_happen(profiles: Profiles, pod: 
         other.binds("r1", pod)
         # A version that cannot be ordered makes the engine read the Run.
         seen = site.server.decoder.run(site.server.get(RUNS, NAMESPACE, "r1"))
-        site.host.parts.base.watched.tell(RunObserved(replace(seen, version="odd")))
+        site.host.observed(RunObserved(replace(seen, version="odd")))
         await site.passes(1)
         assert site.api.count("get", "runs") == 1
         assert other.counts() == (0, 0, {"gap": 1})

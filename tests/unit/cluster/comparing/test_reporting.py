@@ -88,7 +88,7 @@ def test_pods_that_hold_what_is_only_reserved_are_not_oversold(profiles: Profile
         other.binds("r2", "py-0")
         await site.passes(1)
         assert "holds more than it has" not in site.log
-        assert site.host.parts.oversold.count == 0
+        assert site.host.oversold_pods.count == 0
 
     play(profiles, scene)
 

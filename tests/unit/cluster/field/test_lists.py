@@ -71,7 +71,7 @@ def test_a_reserved_run_that_vanished_unseen_frees_its_room_with_the_list(profil
         await site.passes(0.5)
         site.run("r")
         await site.passes(0.5)
-        assert (site.host.writer.in_flight, site.pod_of("r")) == (1, None)
+        assert (site.host.dispatcher.in_flight, site.pod_of("r")) == (1, None)
         await missed(site, lambda: site.delete("reserved"))
         assert site.pod_of("r") == "py-0"
         assert bound_at(site, "r") == listed_at(site)

@@ -15,10 +15,9 @@ from memoryapi.site import Site, play
 from virtual.planning import InlinePlanner
 from virtual.time import VirtualClock, run_virtual
 
-from kruntimes_core.cluster.host.host import Host
-from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.cluster.transport.protocol import Call, Response
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
@@ -127,18 +126,16 @@ def test_thousands_of_large_runs_cost_little_and_leave_nothing(profiles: Profile
         tracemalloc.stop()
 
 
-def _host(profiles: Profiles, api: LargeRuns, clock: VirtualClock) -> Host:
-    return Host(
-        Means(
-            profiles=profiles,
-            settings=Settings(),
-            transport=api,
-            clock=clock,
-            random=Random(1),
-            planner=InlinePlanner(),
-            leadership=AlwaysLeading(),
-            log=Log(io.StringIO(), clock),
-        )
+def _host(profiles: Profiles, api: LargeRuns, clock: VirtualClock) -> Scheduler:
+    return Scheduler(
+        profiles=profiles,
+        settings=Settings(),
+        transport=api,
+        clock=clock,
+        random=Random(1),
+        plugin_worker=InlinePlanner(),
+        leadership=AlwaysLeading(),
+        log=Log(io.StringIO(), clock),
     )
 
 
@@ -163,6 +160,6 @@ def test_a_thousand_runs_that_come_and_go_leave_no_entry_anywhere(profiles: Prof
             site.delete(f"r{number}")
         await site.passes(61)
         assert site.host.engine.sizes == before
-        assert site.host.writer.in_flight == 0
+        assert site.host.dispatcher.in_flight == 0
 
     play(profiles, scene)

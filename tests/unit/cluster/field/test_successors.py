@@ -54,7 +54,7 @@ async def _with_a_bind_under_way(site: Site) -> None:
     await site.passes(1)
     site.run("r1", uid="U1", requests={"gpu": 3})
     await site.passes(1)
-    assert site.host.writer.in_flight == 1
+    assert site.host.dispatcher.in_flight == 1
 
 
 class Slow(InlinePlanner):
@@ -116,7 +116,7 @@ def test_a_pod_that_changed_while_a_plugin_held_the_cycle_gets_nothing(
         assert site.pod_of("r1") is None
         assert not site.server.invariants.binds
 
-    play(profiles, scene, planner=planner)
+    play(profiles, scene, plugin_worker=planner)
 
 
 def test_a_run_that_was_to_go_to_the_former_pod_goes_to_its_successor_once_that_is_ready(
@@ -137,4 +137,4 @@ def test_a_run_that_was_to_go_to_the_former_pod_goes_to_its_successor_once_that_
         assert site.status("r1")["assignedPodUID"] == "P0b"
         assert site.server.invariants.binds.total() == 1
 
-    play(profiles, scene, planner=Slow())
+    play(profiles, scene, plugin_worker=Slow())

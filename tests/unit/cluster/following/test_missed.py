@@ -89,12 +89,12 @@ def test_a_server_that_was_restored_to_an_older_state_is_found_and_calls_for_a_r
         stream.cut = True
         await site.passes(45)
         assert "answered from the past" in " ".join(site.why_not_ready())
-        assert site.host.parts.duty.why_not_go_on() == ""
+        assert site.host.leadership.why_not_go_on() == ""
         site.run("r1")
         await site.passes(65)
         assert site.log.count("answered from the past") == 1
         assert [check.name for check in site.host.alive() if not check.holds] == ["versions"]
-        assert "more was seen than the API server has: runs" in site.host.parts.duty.why_not_go_on()
+        assert "more was seen than the API server has: runs" in site.host.leadership.why_not_go_on()
         assert site.pod_of("r1") is None
 
     play(profiles, scene)

@@ -206,8 +206,8 @@ def dead(replica: Replica, monkeypatch: pytest.MonkeyPatch) -> None:
     def alive() -> list[Check]:
         return [Check("planner", "3 calls of plugins do not return")]
 
-    monkeypatch.setattr(replica.host.parts.duty, "why_not_go_on", lambda: alive()[0].why)
-    monkeypatch.setattr(replica.host.parts.duty, "why_not_begin", lambda: alive()[0].why)
+    monkeypatch.setattr(replica.host.leadership, "why_not_go_on", lambda: alive()[0].why)
+    monkeypatch.setattr(replica.host.leadership, "why_not_begin", lambda: alive()[0].why)
 
 
 def test_a_host_that_is_not_alive_lets_the_lease_go(

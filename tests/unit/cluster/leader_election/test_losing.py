@@ -42,7 +42,7 @@ async def busy(site: Site, replica: Replica) -> None:
     replica.wire.slow_seconds = lambda what: 5.0 if what.verb == "patch" else 0.0
     site.more_runs(1)
     await site.passes(0.1)
-    assert replica.host.writer.in_flight == 1
+    assert replica.host.dispatcher.in_flight == 1
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
@@ -252,9 +252,9 @@ def test_a_write_that_waits_for_its_connection_is_closed_with_the_term(profiles:
         first.wire.before.append(waits)
         site.more_runs(1)
         await entered.wait()
-        assert first.host.writer.in_flight == 1
+        assert first.host.dispatcher.in_flight == 1
         await site.until(lambda: not first.leading, 4)
         await site.passes(0.1)
-        assert first.host.writer.in_flight == 0
+        assert first.host.dispatcher.in_flight == 0
 
     play(profiles, scene)

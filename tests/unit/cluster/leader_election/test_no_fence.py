@@ -30,7 +30,7 @@ def test_a_late_bind_of_a_run_that_went_on_fails(profiles: Profiles) -> None:
         await site.until(lambda: site.pod_of("late") is not None, 20)
         await site.passes(15)
         assert [bind.replica for bind in site.traffic.binds] == ["first", "second"]
-        assert second.host.parts.oversold.count == 0
+        assert second.host.oversold_pods.count == 0
 
     play(profiles, scene)
 
@@ -46,10 +46,10 @@ def test_a_late_bind_beside_another_run_is_counted_and_told(profiles: Profiles) 
         site.run("early")
         third = site.replica("third")
         await site.until(lambda: site.pod_of("early") == "py-0", 20)
-        assert third.host.parts.oversold.count == 0
+        assert third.host.oversold_pods.count == 0
         await site.passes(15)
         assert site.pod_of("late") == "py-0"
-        assert third.host.parts.oversold.count == 1
+        assert third.host.oversold_pods.count == 1
         assert "a pod holds more than it has pod=team-a/py-0 resources=runs" in third.log
         assert "kruntimes_scheduler_oversold_pods_total 1.0" in third.host.metrics.exposition().decode()
         (broken,) = site.traffic.broken
@@ -57,12 +57,12 @@ def test_a_late_bind_beside_another_run_is_counted_and_told(profiles: Profiles) 
         # It is one event, however often the Runs are seen; and it can come again.
         site.change("late", status={"phase": "Running"})
         await site.passes(1)
-        assert third.host.parts.oversold.count == 1
+        assert third.host.oversold_pods.count == 1
         site.end("late")
         await site.passes(1)
         site.change("late", status={"phase": "Running"})
         await site.passes(1)
-        assert third.host.parts.oversold.count == 2
+        assert third.host.oversold_pods.count == 2
         site.traffic.broken.clear()
 
     play(profiles, scene)

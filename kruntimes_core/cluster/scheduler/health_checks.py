@@ -1,4 +1,4 @@
-"""What the parts of a host say of themselves: to probes, and to whoever decides if it should lead."""
+"""Health checks of a scheduler: for its probes, and for the decision whether it should lead."""
 
 from __future__ import annotations
 
@@ -20,21 +20,23 @@ _LOST_SECONDS = 90.0
 """For how long a leader may fail to list or watch: then another should try. A page may take 60 s."""
 
 
-class Vitals:
-    """Watches, writer and planner, looked at together."""
+class HealthChecks:
+    """Looks at informers, dispatcher and plugin worker together."""
 
-    def __init__(self, reflectors: Sequence[Reflector], writer: Dispatcher, planner: PluginWorker) -> None:
+    def __init__(
+        self, reflectors: Sequence[Reflector], dispatcher: Dispatcher, plugin_worker: PluginWorker
+    ) -> None:
         self._reflectors = reflectors
-        self._writer = writer
-        self._planner = planner
+        self._dispatcher = dispatcher
+        self._plugin_worker = plugin_worker
 
     def alive(self) -> list[Check]:
         """What a restart would mend. An API server that does not answer is not among it."""
-        calls = sum(self._planner.stuck.values())
+        calls = sum(self._plugin_worker.stuck.values())
         stuck = f"{counted(calls, 'call')} of plugins do not return" if calls >= _FATAL_STUCK_CALLS else ""
         hung = [one.feed.title for one in self._reflectors if one.pulse.tried_seconds > _HUNG_SECONDS]
         past = [one.feed.title for one in self._reflectors if one.pulse.outdated_seconds > _OUTDATED_SECONDS]
-        overdue = self._writer.overdue
+        overdue = self._dispatcher.overdue
         return [
             Check("planner", stuck),
             Check("watches", f"no list or watch ends any more: {', '.join(hung)}" if hung else ""),
@@ -44,7 +46,7 @@ class Vitals:
 
     def ready(self) -> list[Check]:
         """What keeps Runs from being placed, or from being placed by what is true now."""
-        names = ", ".join(sorted(self._planner.stuck))
+        names = ", ".join(sorted(self._plugin_worker.stuck))
         return [
             *(Check(one.feed.title.replace(" ", "-"), one.problem or "") for one in self._reflectors),
             Check("planner", f"calls of {names} do not return" if names else ""),

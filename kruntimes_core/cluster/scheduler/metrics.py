@@ -1,4 +1,4 @@
-"""The metrics that tell how the parts of a host are doing."""
+"""The metrics of the parts of a scheduler."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.host.parts import Parts
 from kruntimes_core.cluster.observing.metrics import Metrics, Samples, counted
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
+from kruntimes_core.cluster.rights.missing import MissingRights
+from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadership
+from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
 from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.engine.api_calls import (
     Applied,
@@ -24,22 +26,31 @@ _READ_OUTCOMES = (Found, NotFound, OutcomeUnknown)
 _WRITE_OUTCOMES = (Applied, Refused, OutcomeUnknown)
 
 
-def show_host(parts: Parts) -> None:
-    """Add them; every series stands from the beginning."""
-    metrics, means = parts.base.metrics, parts.base.means
-    _show_requests(metrics, parts.writer)
-    _show_placing(metrics, parts)
-    _show_planner(metrics, means.planner)
-    _show_watches(metrics, parts.reflectors, means.clock)
+def show_scheduler(
+    metrics: Metrics,
+    *,
+    dispatcher: Dispatcher,
+    oversold_pods: OversoldPods,
+    leadership: SchedulerLeadership,
+    plugin_worker: PluginWorker,
+    reflectors: Sequence[Reflector],
+    clock: Clock,
+    permissions: MissingRights,
+) -> None:
+    """Add them; every series is there from the beginning."""
+    _show_requests(metrics, dispatcher)
+    _show_placing(metrics, oversold_pods, leadership)
+    _show_plugin_worker(metrics, plugin_worker)
+    _show_watches(metrics, reflectors, clock)
     metrics.gauge(
         "missing_rights",
         "In how many namespaces the API server refuses a right; all of them together count as one.",
         ("verb", "resource"),
-        parts.base.rights.samples,
+        permissions.samples,
     )
 
 
-def _show_requests(metrics: Metrics, writer: Dispatcher) -> None:
+def _show_requests(metrics: Metrics, dispatcher: Dispatcher) -> None:
     requests: Samples = {
         (kind, outcome.__name__): 0.0
         for kinds, outcomes in (
@@ -53,44 +64,44 @@ def _show_requests(metrics: Metrics, writer: Dispatcher) -> None:
         "requests",
         "Requests for single Runs, by what they were for and what came of them.",
         ("request", "outcome"),
-        lambda: {**requests, **counted(writer.outcomes)},
+        lambda: {**requests, **counted(dispatcher.outcomes)},
     )
-    metrics.gauge("requests_in_flight", "Requests without an answer.", (), lambda: {(): writer.in_flight})
+    metrics.gauge("requests_in_flight", "Requests without an answer.", (), lambda: {(): dispatcher.in_flight})
     metrics.gauge(
         "writes_in_doubt",
         "Writes that may have been applied, or may still be: nobody knows.",
         (),
-        lambda: {(): writer.unknown_outcomes(0)},
+        lambda: {(): dispatcher.unknown_outcomes(0)},
     )
 
 
-def _show_placing(metrics: Metrics, parts: Parts) -> None:
+def _show_placing(metrics: Metrics, oversold_pods: OversoldPods, leadership: SchedulerLeadership) -> None:
     metrics.counter(
         "oversold_pods",
         "Runtime Pods that were seen to hold more than they advertise, each time that it began.",
         (),
-        lambda: {(): parts.oversold.count},
+        lambda: {(): oversold_pods.count},
     )
-    metrics.gauge("deciding", "Whether Runs are placed now.", (), lambda: {(): parts.duty.deciding})
+    metrics.gauge("deciding", "Whether Runs are placed now.", (), lambda: {(): leadership.deciding})
     metrics.gauge(
         "catch_up_seconds",
         "From when this scheduler began to lead until it decided, the last time.",
         (),
-        lambda: {(): parts.duty.catch_up_seconds},
+        lambda: {(): leadership.catch_up_seconds},
     )
 
 
-def _show_planner(metrics: Metrics, planner: PluginWorker) -> None:
+def _show_plugin_worker(metrics: Metrics, plugin_worker: PluginWorker) -> None:
     metrics.gauge(
         "planner_stuck_calls",
         "Calls that were abandoned and have not returned, by plugin.",
         ("plugin",),
-        lambda: {**{(name,): 0.0 for name in metrics.plugins}, **_stuck(planner)},
+        lambda: {**{(name,): 0.0 for name in metrics.plugins}, **_stuck(plugin_worker)},
     )
 
 
-def _stuck(planner: PluginWorker) -> Samples:
-    return {(name,): number for name, number in planner.stuck.items()}
+def _stuck(plugin_worker: PluginWorker) -> Samples:
+    return {(name,): number for name, number in plugin_worker.stuck.items()}
 
 
 def _show_watches(metrics: Metrics, reflectors: Sequence[Reflector], clock: Clock) -> None:

@@ -1,4 +1,4 @@
-"""From what was asked for to all that a host needs of the world, on connections that end with it."""
+"""From the command line to a scheduler, on connections that end with it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.comparing.comparison import DryRun
 from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.connection.opening import try_connection
-from kruntimes_core.cluster.host.means import Means
-from kruntimes_core.cluster.leader_election.elector import LeaderElector
+from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_election
 from kruntimes_core.cluster.leader_election.lease_term import LeaseTerm
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
 from kruntimes_core.cluster.rights.missing import MissingRights
+from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.cluster.transport.http import HttpTransport
 from kruntimes_core.cluster.transport.protocol import Gate
 from kruntimes_core.engine.settings import Settings
@@ -42,8 +42,10 @@ class Asked:
 
 
 @asynccontextmanager
-async def means_of(asked: Asked, connection: Connection, clock: Clock, log: Log) -> AsyncIterator[Means]:
-    """What a host is made with. Raises `InputError` for a server that cannot be used."""
+async def scheduler_of(
+    asked: Asked, connection: Connection, clock: Clock, log: Log
+) -> AsyncIterator[Scheduler]:
+    """The scheduler that was asked for. Raises `InputError` for a server that cannot be used."""
     options, configuration = asked.options, asked.configuration
     term = LeaseTerm(clock=clock, durations=durations_of(options))
     rights = MissingRights(clock, log)
@@ -54,21 +56,24 @@ async def means_of(asked: Asked, connection: Connection, clock: Clock, log: Log)
             event_sink(options, EventSettings.of(configuration), connection, elector, gate) as events,
         ):
             await try_connection(transport, connection, clock)
-            yield Means(
+            scheduler = Scheduler(
                 profiles=asked.profiles,
                 settings=Settings.of(configuration),
                 transport=transport,
                 clock=clock,
                 random=Random(),  # noqa: S311 - for jitter
-                planner=ThreadPluginWorker(log),
+                plugin_worker=ThreadPluginWorker(log),
                 leadership=elector or AlwaysLeading(),
                 log=log,
                 namespaces=options.namespaces or None,
-                rights=rights,
+                permissions=rights,
                 in_flight=configuration.requests_in_flight,
                 events=events,
                 dry_run=DryRun() if options.dry_run else None,
             )
+            if elector is not None:
+                show_election(scheduler.metrics, elector)
+            yield scheduler
 
 
 def _gate(options: SchedulerOptions, elector: LeaderElector | None, term: LeaseTerm) -> Gate | None:

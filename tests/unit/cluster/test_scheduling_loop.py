@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from memoryapi.site import Site, play
+from virtual.planning import InlinePlanner
 
-from kruntimes_core.cluster.host.pump import Pump
+from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop
 from kruntimes_core.framework.configuration import Profiles
 
 PIECES = 20
@@ -17,7 +18,7 @@ def test_others_have_their_turns_while_the_last_work_is_finished(profiles: Profi
     turns = 0
     done: list[int] = []
 
-    def aside() -> bool:
+    def background_work() -> bool:
         if len(done) == PIECES:
             return False
         done.append(turns)
@@ -31,15 +32,14 @@ def test_others_have_their_turns_while_the_last_work_is_finished(profiles: Profi
 
     async def scene(site: Site) -> None:
         beside = asyncio.create_task(others())
-        base = site.host.parts.base
-        pump = Pump(
-            engine=base.engine,
-            planner=base.means.planner,
-            writer=site.host.writer,
+        pump = SchedulingLoop(
+            engine=site.host.engine,
+            plugin_worker=InlinePlanner(),
+            dispatcher=site.host.dispatcher,
             clock=site.clock,
-            metrics=base.metrics,
-            stirred=base.stirred,
-            aside=aside,
+            metrics=site.host.metrics,
+            wakeup=asyncio.Event(),
+            background_work=background_work,
         )
         await pump.finish_work()
         beside.cancel()

@@ -1,4 +1,4 @@
-"""What keeps an engine going: its moments, its work for the planner, its requests for the writer."""
+"""The scheduling loop: the engine's timers, its work for the plugin worker, its calls for the dispatcher."""
 
 from __future__ import annotations
 
@@ -19,41 +19,42 @@ from kruntimes_core.engine.plugin_work import BatchRetryWork, PlanWork, Work, Wo
 _LONGEST_REST_SECONDS = 1.0
 
 
-def nothing_aside() -> bool:
+def no_background_work() -> bool:
     """There is nothing beside the engine."""
     return False
 
 
-class Pump:
-    """Does what is due in slices, and rests until something stirs.
+class SchedulingLoop:
+    """Does what is due in slices, and rests until it is woken.
 
     It is woken by every event, so a turn that finds nothing to do reads the clock once and sets no timer.
-    Its turns are its own, though each costs a little: what came by other watches in the same moment is known
-    by then, and no Run is bound in ignorance of it.
+    A decision is not taken in the turn of the event that asks for it: by the loop's own turn, what other
+    watches told in the same moment is known, too.
     """
 
     def __init__(
         self,
         *,
         engine: Engine,
-        planner: PluginWorker,
-        writer: Dispatcher,
+        plugin_worker: PluginWorker,
+        dispatcher: Dispatcher,
         clock: Clock,
         metrics: Metrics,
-        stirred: asyncio.Event,
-        aside: Callable[[], bool] = nothing_aside,
+        wakeup: asyncio.Event,
+        background_work: Callable[[], bool] = no_background_work,
     ) -> None:
-        """stirred: set by whoever brings something new.
+        """wakeup: set by each part that brings something new.
 
-        aside: does one thing of another part that is due, once nothing of the engine is; False if nothing is.
+        background_work: does one due thing of another part, once nothing of the engine is due; False if
+        nothing is.
         """
         self._engine = engine
-        self._planner = planner
-        self._writer = writer
+        self._plugin_worker = plugin_worker
+        self._dispatcher = dispatcher
         self._clock = clock
         self._metrics = metrics
-        self._stirred = stirred
-        self._aside = aside
+        self._wakeup = wakeup
+        self._background_work = background_work
         self._timer: asyncio.TimerHandle | None = None
         """What ends the rest. One that rings too early only makes for a turn without work."""
 
@@ -72,19 +73,23 @@ class Pump:
         """Let plugins hear of what ended, and wait for a call under way; send nothing."""
         while True:
             now = self._clock.now()
-            if self._tick(now) or self._plan(now) or self._aside():
+            if self._tick(now) or self._plan(now) or self._background_work():
                 await asyncio.sleep(0)  # whoever stops the host also renews the Lease, and has a limit
                 continue
-            if self._planner.free:
+            if self._plugin_worker.free:
                 return
             await self._rest(now)
 
     def _step(self, now: Now) -> bool:
-        """Do one thing that is due; False if nothing more is before something stirs."""
+        """Do one thing that is due; False if nothing more is until it is woken."""
         if self._tick(now):
             return True
         planned = self._plan(now)
-        return self._writer.send_next(now) or (planned and self._planner.free) or self._aside()
+        return (
+            self._dispatcher.send_next(now)
+            or (planned and self._plugin_worker.free)
+            or self._background_work()
+        )
 
     def _tick(self, now: Now) -> bool:
         """Let the engine do what its time has come for."""
@@ -96,12 +101,12 @@ class Pump:
 
     def _plan(self, now: Now) -> bool:
         """Hand the next piece of work to the planner, if it takes one."""
-        if not self._planner.free:
+        if not self._plugin_worker.free:
             return False
         work = self._engine.take(now)
         if work is None:
             return False
-        self._planner.submit(work, partial(self._finished, work, now.ticks))
+        self._plugin_worker.submit(work, partial(self._finished, work, now.ticks))
         return True
 
     def _finished(self, work: Work, began: int, result: WorkResult) -> None:
@@ -109,22 +114,22 @@ class Pump:
         if isinstance(work, (PlanWork, BatchRetryWork)):
             self._metrics.cycle_seconds.observe((now.ticks - began) / SECOND)
         self._engine.finish(work, result, now)
-        self._stirred.set()
+        self._wakeup.set()
 
     # Rest
 
     async def _rest(self, now: Now) -> None:
-        """Wait until something stirs, or the engine's next moment has come.
+        """Wait until it is woken, or the engine's next moment has come.
 
-        What stirred before was seen by the step that found nothing to do: nobody else has run since.
+        What woke it before was seen by the step that found nothing to do: no other task has run since.
         """
-        self._stirred.clear()
+        self._wakeup.clear()
         seconds = _LONGEST_REST_SECONDS
         wake_at = self._engine.wake_at
         if wake_at is not None:
             seconds = min(max((wake_at - now.ticks) / SECOND, 0.0), seconds)
         self._ring_within(seconds)
-        await self._stirred.wait()
+        await self._wakeup.wait()
 
     def _ring_within(self, seconds: float) -> None:
         """See that the timer rings in `seconds` at the latest."""
@@ -138,4 +143,4 @@ class Pump:
 
     def _ring(self) -> None:
         self._timer = None
-        self._stirred.set()
+        self._wakeup.set()

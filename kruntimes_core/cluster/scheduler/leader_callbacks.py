@@ -1,4 +1,4 @@
-"""When a host decides: while it leads, and all that it knows is true and was listed since."""
+"""Leadership callbacks: a scheduler decides while it leads, and all that it knows was listed since."""
 
 from __future__ import annotations
 
@@ -6,46 +6,46 @@ from collections.abc import Callable
 
 from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.host.vitals import Vitals
 from kruntimes_core.cluster.leader_election.protocol import Leadership
 from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.scheduler.health_checks import HealthChecks
 from kruntimes_core.cluster.watching.followers import Followers
 from kruntimes_core.engine.clock import SECOND, ticks
 from kruntimes_core.engine.engine import Engine
 
 
-class Duty:
-    """The candidate of a leadership, and what its changes mean for engine, watches and writer."""
+class SchedulerLeadership:
+    """What a change of the leadership means for engine, informers and dispatcher."""
 
     def __init__(
         self,
         *,
         leadership: Leadership,
         followers: Followers,
-        vitals: Vitals,
+        health: HealthChecks,
         engine: Engine,
-        writer: Dispatcher,
+        dispatcher: Dispatcher,
         clock: Clock,
         log: Log,
-        stir: Callable[[], None],
+        wake: Callable[[], None],
     ) -> None:
-        """stir: called when there may be something to do."""
+        """wake: called when there may be something to do."""
         self.deciding = False
         self.stopping = False
         self.catch_up_seconds = 0.0
         """From when it began to lead until it decided, the last time."""
         self._leadership = leadership
         self._followers = followers
-        self._vitals = vitals
+        self._health = health
         self._engine = engine
-        self._writer = writer
+        self._dispatcher = dispatcher
         self._clock = clock
         self._log = log
-        self._stir = stir
+        self._wake = wake
         self._leading = False
         self._since = 0
 
-    # As a candidate
+    # Callbacks of the leadership
 
     def changed(self) -> None:
         """See `LeaderCallbacks`; and called whenever what is followed changed."""
@@ -56,23 +56,23 @@ class Duty:
             self._followers.begin_anew()
         self._decide(leading and self._followers.current and not self.stopping)
         if self._leading and not leading:
-            self._writer.abandon()
+            self._dispatcher.abandon()
         self._leading = leading
 
     def why_not_begin(self) -> str:
         """See `LeaderCallbacks`."""
         if self.stopping:
             return "the scheduler is stopping"
-        return self._followers.problem or self._vitals.unfit()
+        return self._followers.problem or self._health.unfit()
 
     def why_not_go_on(self) -> str:
         """See `LeaderCallbacks`."""
-        return self._vitals.unfit()
+        return self._health.unfit()
 
-    # As a part of the host
+    # Calls of the scheduler
 
     def look(self) -> None:
-        """Leading ends by the clock alone, whether or not anybody could tell."""
+        """Leading ends by the clock alone, whether or not the leadership could call back."""
         if self._leadership.leading != self._leading:
             self.changed()
 
@@ -84,7 +84,7 @@ class Duty:
     async def release(self) -> None:
         """Let another lead at once, unless a write may still be applied."""
         longest = ticks(self._leadership.limits.doubt_seconds)
-        doubts = self._writer.unknown_outcomes(self._clock.now().ticks - longest)
+        doubts = self._dispatcher.unknown_outcomes(self._clock.now().ticks - longest)
         if doubts:
             self._log.warning("writes are in doubt: the lease is left to expire", writes=doubts)
         else:
@@ -101,4 +101,4 @@ class Duty:
         else:
             self._engine.stand_down(now)
         self._log.info("deciding" if deciding else "not deciding")
-        self._stir()
+        self._wake()

@@ -1,8 +1,7 @@
-"""Pods that hold more than they have: no history of ours leads there but one, and that one is counted.
+"""Pods that hold more than they advertise are counted, and named in the log.
 
-Nobody can fence off a write of a former leader that a network held back for longer than the Lease
-(semantics, Leading), nor keep the owner of a Pod from lowering what it advertises. Whoever follows the
-Runs and Pods sees what came of it.
+No fence stops a write of a former leader that a network held back for longer than the Lease (semantics,
+Leading), and the owner of a Pod may lower what it advertises. The watches show what came of it.
 """
 
 from __future__ import annotations
@@ -17,20 +16,22 @@ from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Run, RunObservation
 
 
-class Oversold:
-    """Counts how often a Pod was seen to become oversold, by whomever.
+class OversoldPods:
+    """Counts how often a Pod was seen to become oversold.
 
     An event costs a look at the Pods that it names, and no more.
     """
 
-    def __init__(self, engine: Engine, log: Log) -> None:
+    def __init__(
+        self, engine: Engine, log: Log, begins: Callable[[RuntimePod, Run | None], None] | None = None
+    ) -> None:
+        """begins: called when a Pod becomes oversold, with the Run with which that was seen, if any."""
         self._engine = engine
         self._log = log
+        self._call_back = begins
         self._uids: dict[PodKey, str] = {}
         """The Pods that are oversold, as far as was seen."""
         self.count = 0
-        self.listeners: list[Callable[[RuntimePod, Run | None], None]] = []
-        """Told of such a Pod, each time that it begins, and of the Run with which it was seen, if any."""
 
     def after(self, event: events.Event) -> None:
         """Look at what an event told, after the engine has taken it in."""
@@ -86,5 +87,5 @@ class Oversold:
         self._log.warning(
             "a pod holds more than it has", pod=f"{pod.namespace}/{pod.name}", resources=", ".join(over)
         )
-        for hear in self.listeners:
-            hear(pod, run)
+        if self._call_back is not None:
+            self._call_back(pod, run)

@@ -1,1 +1,0 @@
-"""One scheduler host: watches, planner and writer around one engine."""

@@ -1,0 +1,323 @@
+"""The scheduler in a cluster: one function makes its parts and joins them; then it runs until a stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+from kruntimes_core.cluster.announcing.announcer import Announcer
+from kruntimes_core.cluster.announcing.gauges import show_events
+from kruntimes_core.cluster.announcing.settings import EventSink
+from kruntimes_core.cluster.api_dispatcher.answers import RunReader
+from kruntimes_core.cluster.api_dispatcher.dispatcher import ApiDispatcher, Dispatcher
+from kruntimes_core.cluster.api_dispatcher.dry_run import DryRunDispatcher
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.comparing.comparison import Comparison, DryRun
+from kruntimes_core.cluster.comparing.gauges import show_comparison
+from kruntimes_core.cluster.comparing.lines import DifferenceLines
+from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading, Leadership
+from kruntimes_core.cluster.observing.checks import Check
+from kruntimes_core.cluster.observing.log import Level, Log
+from kruntimes_core.cluster.observing.metrics import Metrics
+from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
+from kruntimes_core.cluster.rights.missing import MissingRights
+from kruntimes_core.cluster.rights.transport import HeardTransport
+from kruntimes_core.cluster.scheduler.health_checks import HealthChecks
+from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadership
+from kruntimes_core.cluster.scheduler.metrics import show_scheduler
+from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
+from kruntimes_core.cluster.scheduler.reports import DecisionLines, QueueTimes
+from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop, no_background_work
+from kruntimes_core.cluster.transport.protocol import Transport
+from kruntimes_core.cluster.transport.readonly import ReadOnlyTransport
+from kruntimes_core.cluster.watching.feed import feeds
+from kruntimes_core.cluster.watching.followers import Followers
+from kruntimes_core.cluster.watching.reflector import Reflector
+from kruntimes_core.engine import events as engine_events
+from kruntimes_core.engine.api_calls import ReadAnswer, Request, WriteAnswer
+from kruntimes_core.engine.engine import Engine
+from kruntimes_core.engine.settings import Settings
+from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.model.decode import Decoder
+from kruntimes_core.model.run import RunObservation
+
+_SETTLE_SECONDS = 10.0
+"""How long a clean stop may take: the limit of a request, and a plugin's last calls."""
+
+
+class Scheduler:
+    """Places Runs until it is stopped."""
+
+    def __init__(
+        self,
+        *,
+        profiles: Profiles,
+        settings: Settings,
+        transport: Transport,
+        clock: Clock,
+        random: Random,
+        plugin_worker: PluginWorker,
+        leadership: Leadership,
+        log: Log,
+        namespaces: Sequence[str] | None = None,
+        permissions: MissingRights | None = None,
+        in_flight: int = 32,
+        events: EventSink | None = None,
+        dry_run: DryRun | None = None,
+    ) -> None:
+        """Make the parts and join them.
+
+        random: for jitter. namespaces: those that are followed, with rights in them alone; None for all.
+        permissions: hears all answers, those to others who send for this scheduler too; None for one of its
+        own. in_flight: writes and reads at a time. events: where Events go; None for none. dry_run: given,
+        the scheduler writes nothing, and compares what it would do with what the running one does.
+        """
+        if dry_run is not None:  # no part gets hold of a way to write, of a Lease or of Events
+            transport, leadership, events = ReadOnlyTransport(transport), AlwaysLeading(), None
+        self._clock, self._random, self._log, self._wakeup = clock, random, log, asyncio.Event()
+        self._election, self._plugin_worker = leadership, plugin_worker
+        self._permissions = permissions or MissingRights(clock, log)
+        self.transport = HeardTransport(transport, self._permissions)
+        self.engine = Engine(profiles, settings, clock.now())
+        self.metrics = Metrics(self.engine.counters, profiles)
+        self._queue_times = QueueTimes(self.engine, self.metrics, clock)
+        decoder = Decoder()
+
+        self._reflectors = self._make_reflectors(decoder, namespaces)
+        self._informers = Followers(self._reflectors)
+        self.comparison = self._make_comparison(dry_run) if dry_run is not None else None
+        self.dispatcher = self._make_dispatcher(decoder, in_flight)
+        self._health = HealthChecks(self._reflectors, self.dispatcher, plugin_worker)
+        self.leadership = self._make_leadership()
+        self._loop = self._make_loop()
+        self.event_recorder = self._make_event_recorder(events) if events is not None else None
+        self.oversold_pods = self._make_oversold_pods()
+        self._note_decisions()
+        self._show_metrics()
+
+    # The parts
+
+    def _make_reflectors(self, decoder: Decoder, namespaces: Sequence[str] | None) -> list[Reflector]:
+        return [
+            Reflector(
+                transport=self.transport,
+                feed=feed,
+                clock=self._clock,
+                random=self._random,
+                log=self._log,
+                tell=self.observed,
+                changed=self._following_changed,
+            )
+            for feed in feeds(decoder, namespaces, self._known)
+        ]
+
+    def _make_comparison(self, dry_run: DryRun) -> Comparison:
+        return Comparison(
+            dry_run,
+            engine=self.engine,
+            clock=self._clock,
+            planner=self._plugin_worker,
+            stir=self._wakeup.set,
+        )
+
+    def _make_dispatcher(self, decoder: Decoder, in_flight: int) -> Dispatcher:
+        seconds = self._election.limits.write_seconds
+        reader = RunReader(
+            transport=self.transport, clock=self._clock, decoder=decoder, timeout_seconds=seconds
+        )
+        if self.comparison is not None:
+            return DryRunDispatcher(
+                engine=self.engine,
+                clock=self._clock,
+                reader=reader,
+                holder=self.comparison.holder,
+                freed=self._wakeup.set,
+                in_flight=in_flight,
+                timeout_seconds=seconds,
+            )
+        return ApiDispatcher(
+            engine=self.engine,
+            transport=self.transport,
+            clock=self._clock,
+            reader=reader,
+            log=self._log,
+            answered=self._answered,
+            freed=self._wakeup.set,
+            in_flight=in_flight,
+            timeout_seconds=seconds,
+        )
+
+    def _make_leadership(self) -> SchedulerLeadership:
+        return SchedulerLeadership(
+            leadership=self._election,
+            followers=self._informers,
+            health=self._health,
+            engine=self.engine,
+            dispatcher=self.dispatcher,
+            clock=self._clock,
+            log=self._log,
+            wake=self._wakeup.set,
+        )
+
+    def _make_loop(self) -> SchedulingLoop:
+        return SchedulingLoop(
+            engine=self.engine,
+            plugin_worker=self._plugin_worker,
+            dispatcher=self.dispatcher,
+            clock=self._clock,
+            metrics=self.metrics,
+            wakeup=self._wakeup,
+            background_work=self.comparison.go_on if self.comparison is not None else no_background_work,
+        )
+
+    def _make_event_recorder(self, sink: EventSink) -> Announcer:
+        return Announcer(
+            sink=replace(sink, transport=HeardTransport(sink.transport, self._permissions)),
+            engine=self.engine,
+            clock=self._clock,
+            random=self._random,
+            log=self._log,
+            may_speak=lambda: self.leadership.deciding and self._election.leading,
+            timeout_seconds=self._election.limits.write_seconds,
+        )
+
+    def _make_oversold_pods(self) -> OversoldPods:
+        recorder = self.event_recorder
+        begins = recorder.hears.oversold if recorder is not None else None
+        return OversoldPods(self.engine, self._log, begins)
+
+    def _note_decisions(self) -> None:
+        """Let decisions, and a dry run's differences, be logged and recorded."""
+        listeners = self.engine.journal.listeners
+        if self._log.speaks(Level.DEBUG):
+            listeners.append(DecisionLines(self._log).decided)
+        if self.event_recorder is not None:
+            listeners.append(self.event_recorder.hears.decided)
+        if self.comparison is not None:
+            self.comparison.report.listeners.append(DifferenceLines(self._log).differs)
+
+    def _show_metrics(self) -> None:
+        if self.event_recorder is not None:
+            show_events(self.metrics, self.event_recorder)
+        if self.comparison is not None:
+            show_comparison(self.metrics, self.comparison)
+        show_scheduler(
+            self.metrics,
+            dispatcher=self.dispatcher,
+            oversold_pods=self.oversold_pods,
+            leadership=self.leadership,
+            plugin_worker=self._plugin_worker,
+            reflectors=self._reflectors,
+            clock=self._clock,
+            permissions=self._permissions,
+        )
+
+    # What happens
+
+    def observed(self, event: engine_events.Event) -> None:
+        """A watch or a list told of something."""
+        comparison, recorder = self.comparison, self.event_recorder
+        if comparison is not None:
+            comparison.before(event)
+        self.engine.handle(event, self._clock.now())
+        if comparison is not None:
+            # What it holds is reserved beside what really runs: a Pod may well hold more than it has.
+            comparison.after(event)
+        else:
+            self.oversold_pods.after(event)
+        if recorder is not None:
+            recorder.hears.observed(event)
+        self._wakeup.set()
+
+    def _answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
+        """A request was answered, and the engine knows."""
+        self._queue_times.answered(request, answer)
+        if self.event_recorder is not None:
+            self.event_recorder.hears.answered(request, answer)
+
+    def _following_changed(self) -> None:
+        """What is followed changed, or why it is not."""
+        self.leadership.changed()
+
+    def _known(self, namespace: str, name: str) -> RunObservation | None:
+        """What was last seen of the Run that bears the name."""
+        entry = self.engine.find(namespace, name)
+        return entry.observation if entry is not None else None
+
+    # Life
+
+    @property
+    def deciding(self) -> bool:
+        """Whether Runs are placed now."""
+        return self.leadership.deciding
+
+    async def run(self) -> None:
+        """Follow, decide and write until `stop`; then no new cycle, and what is in flight settles.
+
+        A defect in any part ends the scheduler: nothing goes on half.
+        """
+        async with asyncio.TaskGroup() as group:
+            self.dispatcher.start(group.create_task)
+            self._informers.start(group.create_task)
+            beside = [group.create_task(self._election.campaign(self.leadership))]
+            if self.event_recorder is not None:
+                beside.append(group.create_task(self.event_recorder.run()))
+            while not self.leadership.stopping:
+                self.leadership.look()
+                await self._loop.go_on()
+            await self._settle()
+            for task in beside:
+                task.cancel()
+            self._informers.stop()
+        self._plugin_worker.close()
+
+    def reload(self, profiles: Profiles) -> None:
+        """Decide by these profiles from now on: what waits is tried again."""
+        self.engine.reload(profiles, self._clock.now())
+        self.metrics.know(profiles)
+        self._wakeup.set()
+
+    def stop(self) -> None:
+        """Begin a clean stop."""
+        self.leadership.stop()
+        self._wakeup.set()
+
+    async def _settle(self) -> None:
+        """Let writes in flight be answered, and plugins be called for reservations that ended."""
+        try:
+            async with asyncio.timeout(_SETTLE_SECONDS):
+                await self.dispatcher.settle()
+                await self._loop.finish_work()
+        except TimeoutError:
+            in_flight = self.dispatcher.in_flight
+            self._log.warning("stopped before everything was settled", requests=in_flight)
+            self.dispatcher.abandon()
+        else:
+            await self.leadership.release()
+
+    # Probes
+
+    def alive(self) -> list[Check]:
+        """What a restart would mend."""
+        return self._health.alive()
+
+    def ready(self) -> list[Check]:
+        """What keeps Runs from being placed, or from being placed by what is true now."""
+        return [
+            *self._health.ready(),
+            self._permissions.check(),
+            *self._election.checks(),
+            *(self.event_recorder.checks() if self.event_recorder is not None else ()),
+            *self._dry_run_checks(),
+            Check("shutdown", "the scheduler is stopping" if self.leadership.stopping else ""),
+        ]
+
+    def _dry_run_checks(self) -> list[Check]:
+        if self.comparison is None:
+            return []
+        report = self.comparison.report
+        return [
+            Check("dry-run", note=f"nothing is written; {report.agreed} agreed, {report.differed} differed")
+        ]
