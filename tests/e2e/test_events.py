@@ -185,8 +185,8 @@ def test_each_reason_is_told_of_and_shown_by_kubectl(
     (event,) = events_of(work, "example")
     check_event(event, work, reason, run)
     assert note in event["note"]
-    if reason is Reason.FAILED_SCHEDULING:
-        assert event["note"] == work.get("example")["status"]["message"]
+    if reason is Reason.FAILED_SCHEDULING:  # the Event may be there before the text is
+        scheduler.wait_until(lambda: work.get("example").get("status", {}).get("message") == event["note"])
     described = shown(cluster, kubectl, work.namespace, "describe", "run", "example")
     assert all(text in described for text in (reason.value, CONTROLLER, event["note"]))
     listed = shown(cluster, kubectl, work.namespace, "events", "--for", "run/example")
