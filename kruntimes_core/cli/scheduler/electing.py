@@ -14,7 +14,7 @@ from kruntimes_core.cluster.leading.durations import Durations
 from kruntimes_core.cluster.leading.elector import Elector
 from kruntimes_core.cluster.leading.identity import lease_namespace, new_identity
 from kruntimes_core.cluster.leading.term import Term
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.rights.transport import HeardTransport
 from kruntimes_core.cluster.transport.http import HttpTransport

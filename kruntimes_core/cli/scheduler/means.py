@@ -11,16 +11,16 @@ from kruntimes_core import __version__
 from kruntimes_core.cli.scheduler.announcing import event_sink
 from kruntimes_core.cli.scheduler.electing import election
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
-from kruntimes_core.cluster.announcing.settings import EventSettings
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.comparing.comparison import DryRun
 from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.connection.opening import try_connection
+from kruntimes_core.cluster.dry_run.comparer import DryRunSettings
+from kruntimes_core.cluster.event_recorder.recorder import EventSettings
 from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.leading.elector import Elector
 from kruntimes_core.cluster.leading.term import Term
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
 from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.transport.http import HttpTransport
@@ -66,7 +66,7 @@ async def means_of(asked: Asked, connection: Connection, clock: Clock, log: Log)
                 rights=rights,
                 in_flight=configuration.requests_in_flight,
                 events=events,
-                dry_run=DryRun() if options.dry_run else None,
+                dry_run=DryRunSettings() if options.dry_run else None,
             )
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from kruntimes_core.cluster.announcing.announcer import Announcer
-from kruntimes_core.cluster.announcing.gauges import show_events
-from kruntimes_core.cluster.comparing.comparison import Comparison
+from kruntimes_core.cluster.dry_run.comparer import DryRunComparer
+from kruntimes_core.cluster.event_recorder.recorder import EventRecorder, register_event_metrics
 from kruntimes_core.cluster.host.answers import Answers
 from kruntimes_core.cluster.host.dry import comparison_of, dry_writer, join_comparison, without_writing
 from kruntimes_core.cluster.host.duty import Duty
@@ -19,8 +18,8 @@ from kruntimes_core.cluster.host.pump import Pump, nothing_aside
 from kruntimes_core.cluster.host.reports import DecisionLines, QueueTimes
 from kruntimes_core.cluster.host.vitals import Vitals
 from kruntimes_core.cluster.host.watched import Watched
-from kruntimes_core.cluster.observing.log import Level
-from kruntimes_core.cluster.observing.metrics import Metrics
+from kruntimes_core.cluster.observability.log import Level
+from kruntimes_core.cluster.observability.metrics import Metrics
 from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.rights.transport import HeardTransport
 from kruntimes_core.cluster.watching.feed import feeds
@@ -122,11 +121,11 @@ def _duty(base: Base, followers: Followers, vitals: Vitals, writer: Writer) -> D
     )
 
 
-def _announcer(base: Base, duty: Duty) -> Announcer | None:
+def _announcer(base: Base, duty: Duty) -> EventRecorder | None:
     means, leadership = base.means, base.means.leadership
     if means.events is None:
         return None
-    return Announcer(
+    return EventRecorder(
         sink=means.events,
         engine=base.engine,
         clock=means.clock,
@@ -137,7 +136,7 @@ def _announcer(base: Base, duty: Duty) -> Announcer | None:
     )
 
 
-def _pump(base: Base, writer: Writer, comparison: Comparison | None) -> Pump:
+def _pump(base: Base, writer: Writer, comparison: DryRunComparer | None) -> Pump:
     return Pump(
         engine=base.engine,
         planner=base.means.planner,
@@ -145,7 +144,7 @@ def _pump(base: Base, writer: Writer, comparison: Comparison | None) -> Pump:
         clock=base.means.clock,
         metrics=base.metrics,
         stirred=base.stirred,
-        aside=comparison.go_on if comparison is not None else nothing_aside,
+        aside=comparison.process_next if comparison is not None else nothing_aside,
     )
 
 
@@ -166,11 +165,11 @@ def _join(parts: Parts) -> None:
     show_host(parts)
 
 
-def _join_announcer(parts: Parts, announcer: Announcer) -> None:
+def _join_announcer(parts: Parts, announcer: EventRecorder) -> None:
     base, hears = parts.base, announcer.hears
     base.engine.journal.listeners.append(hears.decided)
     base.answers.listeners.append(hears.answered)
     base.watched.listeners.append(hears.observed)
     parts.oversold.listeners.append(hears.oversold)
     parts.beside.append(announcer.run)
-    show_events(base.metrics, announcer)
+    register_event_metrics(base.metrics, announcer)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kruntimes_core.cluster.comparing.comparison import Comparison, DryRun
-from kruntimes_core.cluster.comparing.gauges import show_comparison
-from kruntimes_core.cluster.comparing.lines import DifferenceLines
+from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
+from kruntimes_core.cluster.dry_run.report import register_dry_run_metrics
 from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.host.parts import Base
@@ -20,19 +19,20 @@ def without_writing(means: Means) -> Means:
     return replace(means, transport=ReadOnlyTransport(means.transport), leadership=Always(), events=None)
 
 
-def comparison_of(base: Base, asked: DryRun) -> Comparison:
+def comparison_of(base: Base, asked: DryRunSettings) -> DryRunComparer:
     """What compares this host's decisions with those of the running scheduler."""
     means = base.means
-    return Comparison(
-        asked,
+    return DryRunComparer(
+        settings=asked,
         engine=base.engine,
         clock=means.clock,
         planner=means.planner,
-        stir=base.stirred.set,
+        log=means.log,
+        wake=base.stirred.set,
     )
 
 
-def dry_writer(base: Base, comparison: Comparison) -> DryWriter:
+def dry_writer(base: Base, comparison: DryRunComparer) -> DryWriter:
     """The writer that sends nothing."""
     means, limits = base.means, base.means.leadership.limits
     return DryWriter(
@@ -46,9 +46,8 @@ def dry_writer(base: Base, comparison: Comparison) -> DryWriter:
     )
 
 
-def join_comparison(base: Base, comparison: Comparison) -> None:
+def join_comparison(base: Base, comparison: DryRunComparer) -> None:
     """Let it hear of what happens, and be seen."""
     base.watched.foretold.append(comparison.before)
     base.watched.listeners.append(comparison.after)
-    comparison.report.listeners.append(DifferenceLines(base.means.log).differs)
-    show_comparison(base.metrics, comparison)
+    register_dry_run_metrics(base.metrics, comparison.report, lambda: comparison.held)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.host.leadership import Leadership
 from kruntimes_core.cluster.host.vitals import Vitals
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.watching.followers import Followers
 from kruntimes_core.cluster.writing.protocol import Writer
 from kruntimes_core.engine.clock import SECOND, ticks

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.host.parts import Parts
-from kruntimes_core.cluster.observing.metrics import Metrics, Samples, counted
+from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
 from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.cluster.writing.protocol import Writer

@@ -6,8 +6,8 @@ import asyncio
 
 from kruntimes_core.cluster.host.building import build_parts
 from kruntimes_core.cluster.host.means import Means
-from kruntimes_core.cluster.observing.checks import Check
-from kruntimes_core.cluster.observing.metrics import Metrics
+from kruntimes_core.cluster.observability.health import HealthCheck
+from kruntimes_core.cluster.observability.metrics import Metrics
 from kruntimes_core.cluster.writing.protocol import Writer
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.framework.configuration import Profiles
@@ -93,11 +93,11 @@ class Host:
 
     # Probes
 
-    def alive(self) -> list[Check]:
+    def alive(self) -> list[HealthCheck]:
         """What a restart would mend."""
         return self.parts.vitals.alive()
 
-    def ready(self) -> list[Check]:
+    def ready(self) -> list[HealthCheck]:
         """What keeps Runs from being placed, or from being placed by what is true now."""
         return [
             *self.parts.vitals.ready(),
@@ -105,14 +105,16 @@ class Host:
             *self._means.leadership.checks(),
             *(self.parts.announcer.checks() if self.parts.announcer is not None else ()),
             *self._dry(),
-            Check("shutdown", "the scheduler is stopping" if self.parts.duty.stopping else ""),
+            HealthCheck("shutdown", "the scheduler is stopping" if self.parts.duty.stopping else ""),
         ]
 
-    def _dry(self) -> list[Check]:
+    def _dry(self) -> list[HealthCheck]:
         comparison = self.parts.comparison
         if comparison is None:
             return []
         report = comparison.report
         return [
-            Check("dry-run", note=f"nothing is written; {report.agreed} agreed, {report.differed} differed")
+            HealthCheck(
+                "dry-run", note=f"nothing is written; {report.agreed} agreed, {report.differed} differed"
+            )
         ]

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from kruntimes_core.cluster.announcing.settings import EventSink
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.comparing.comparison import DryRun
+from kruntimes_core.cluster.dry_run.comparer import DryRunSettings
+from kruntimes_core.cluster.event_recorder.recorder import EventSink
 from kruntimes_core.cluster.host.leadership import Leadership
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.transport.protocol import Transport
@@ -39,5 +39,5 @@ class Means:
     """Writes and reads at a time."""
     events: EventSink | None = None
     """Where Events go; None for none. A dry run has none."""
-    dry_run: DryRun | None = None
+    dry_run: DryRunSettings | None = None
     """Given, it writes nothing, and compares what it would do with what the running scheduler does."""

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 
-from kruntimes_core.cluster.announcing.announcer import Announcer
-from kruntimes_core.cluster.comparing.comparison import Comparison
+from kruntimes_core.cluster.dry_run.comparer import DryRunComparer
+from kruntimes_core.cluster.event_recorder.recorder import EventRecorder
 from kruntimes_core.cluster.host.answers import Answers
 from kruntimes_core.cluster.host.duty import Duty
 from kruntimes_core.cluster.host.means import Means
@@ -15,7 +15,7 @@ from kruntimes_core.cluster.host.oversold import Oversold
 from kruntimes_core.cluster.host.pump import Pump
 from kruntimes_core.cluster.host.vitals import Vitals
 from kruntimes_core.cluster.host.watched import Watched
-from kruntimes_core.cluster.observing.metrics import Metrics
+from kruntimes_core.cluster.observability.metrics import Metrics
 from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.watching.followers import Followers
 from kruntimes_core.cluster.watching.reflector import Reflector
@@ -52,8 +52,8 @@ class Parts:
     duty: Duty
     pump: Pump
     oversold: Oversold
-    announcer: Announcer | None
-    comparison: Comparison | None = None
+    announcer: EventRecorder | None
+    comparison: DryRunComparer | None = None
     """A dry run's."""
     beside: list[Callable[[], Coroutine[None, None, None]]] = field(default_factory=list)
     """What else goes on while the host runs, each in a task of its own, until all is settled."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.observing.metrics import Metrics
+from kruntimes_core.cluster.observability.metrics import Metrics
 from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.cluster.slices import SLICE_TICKS
 from kruntimes_core.cluster.writing.protocol import Writer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kruntimes_core.cluster.observing.checks import Check
+from kruntimes_core.cluster.observability.health import HealthCheck
 from kruntimes_core.cluster.planning.protocol import Planner
 from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.cluster.writing.protocol import Writer
@@ -28,7 +28,7 @@ class Vitals:
         self._writer = writer
         self._planner = planner
 
-    def alive(self) -> list[Check]:
+    def alive(self) -> list[HealthCheck]:
         """What a restart would mend. An API server that does not answer is not among it."""
         calls = sum(self._planner.stuck.values())
         stuck = f"{counted(calls, 'call')} of plugins do not return" if calls >= _FATAL_STUCK_CALLS else ""
@@ -36,18 +36,20 @@ class Vitals:
         past = [one.feed.title for one in self._reflectors if one.pulse.outdated_seconds > _OUTDATED_SECONDS]
         overdue = self._writer.overdue
         return [
-            Check("planner", stuck),
-            Check("watches", f"no list or watch ends any more: {', '.join(hung)}" if hung else ""),
-            Check("versions", f"more was seen than the API server has: {', '.join(past)}" if past else ""),
-            Check("writer", f"{counted(overdue, 'request')} did not end in time" if overdue else ""),
+            HealthCheck("planner", stuck),
+            HealthCheck("watches", f"no list or watch ends any more: {', '.join(hung)}" if hung else ""),
+            HealthCheck(
+                "versions", f"more was seen than the API server has: {', '.join(past)}" if past else ""
+            ),
+            HealthCheck("writer", f"{counted(overdue, 'request')} did not end in time" if overdue else ""),
         ]
 
-    def ready(self) -> list[Check]:
+    def ready(self) -> list[HealthCheck]:
         """What keeps Runs from being placed, or from being placed by what is true now."""
         names = ", ".join(sorted(self._planner.stuck))
         return [
-            *(Check(one.feed.title.replace(" ", "-"), one.problem or "") for one in self._reflectors),
-            Check("planner", f"calls of {names} do not return" if names else ""),
+            *(HealthCheck(one.feed.title.replace(" ", "-"), one.problem or "") for one in self._reflectors),
+            HealthCheck("planner", f"calls of {names} do not return" if names else ""),
         ]
 
     def unfit(self) -> str:

@@ -13,8 +13,8 @@ from kruntimes_core.cluster.leading.leases import LeaseConflictError, Leases
 from kruntimes_core.cluster.leading.record import Lease
 from kruntimes_core.cluster.leading.saying import Saying
 from kruntimes_core.cluster.leading.term import Term
-from kruntimes_core.cluster.observing.checks import Check
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.health import HealthCheck
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.transport.protocol import Transport
 from kruntimes_core.engine.clock import SECOND
 
@@ -64,11 +64,11 @@ class Elector:
         """See `Leadership`: by the own clock, at this very moment."""
         return self._held and self._term.lasts()
 
-    def checks(self) -> list[Check]:
+    def checks(self) -> list[HealthCheck]:
         """See `Leadership`. A standby is ready; one that cannot reach the Lease is not."""
         holder = self._holding.observed.holder
         standby = f"standby; held by {holder!r}" if holder else "standby"
-        return [Check("lease", self._saying.problem, "leading" if self.leading else standby)]
+        return [HealthCheck("lease", self._saying.problem, "leading" if self.leading else standby)]
 
     async def campaign(self, candidate: Candidate) -> None:
         """See `Leadership`."""

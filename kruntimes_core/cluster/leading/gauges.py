@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kruntimes_core.cluster.leading.elector import Elector
 from kruntimes_core.cluster.leading.leases import OUTCOMES, VERBS
-from kruntimes_core.cluster.observing.metrics import Metrics, Samples, counted
+from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
 
 
 def show_election(metrics: Metrics, elector: Elector) -> None:

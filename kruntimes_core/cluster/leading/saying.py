@@ -5,7 +5,7 @@ from __future__ import annotations
 from kruntimes_core.cluster.failures import ApiFailure
 from kruntimes_core.cluster.leading.observed import Observed
 from kruntimes_core.cluster.leading.record import Lease
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 
 
 class Saying:

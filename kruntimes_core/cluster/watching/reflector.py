@@ -8,7 +8,7 @@ from random import Random
 
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.failures import ApiFailure, FailureKind, outdated
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.pauses import Pauses
 from kruntimes_core.cluster.slices import Slices
 from kruntimes_core.cluster.transport.protocol import Transport

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.observing.log import Level, Log
+from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.resources import RUNS
 from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Transport, TransportError
 from kruntimes_core.cluster.writing.answers import NOT_SENT, write_answer

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from random import Random
 
 from kruntimes_core import __version__
-from kruntimes_core.cluster.announcing.settings import EventSettings, events_to
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.connection.connection import Connection
+from kruntimes_core.cluster.event_recorder.recorder import EventSettings, events_to
 from kruntimes_core.cluster.host.host import Host
 from kruntimes_core.cluster.host.leadership import Always
 from kruntimes_core.cluster.host.means import Means
 from kruntimes_core.cluster.leading.identity import new_identity
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
 from kruntimes_core.cluster.transport.http import HttpTransport
 from kruntimes_core.engine.settings import Settings

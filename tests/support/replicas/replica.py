@@ -17,7 +17,7 @@ from kruntimes_core.cluster.leading.durations import Durations
 from kruntimes_core.cluster.leading.elector import Elector
 from kruntimes_core.cluster.leading.gauges import show_election
 from kruntimes_core.cluster.leading.term import Term
-from kruntimes_core.cluster.observing.log import Level, Log
+from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.testing.builders import NOW
 from replicas.server import NAMESPACE, Server

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.planning.protocol import Task
 from kruntimes_core.cluster.planning.worker import WorkerPlanner
 from kruntimes_core.engine.work import ReserveWork

@@ -9,7 +9,7 @@ from counting.crowd import Crowd
 
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.host.oversold import Oversold
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.engine import events
 from kruntimes_core.engine.cache import PodCache
 from kruntimes_core.framework.configuration import Profiles
