@@ -1,4 +1,4 @@
-"""One thing to say, and the Event that says it: bounded as the API demands, whatever goes in."""
+"""What one Event says, bounded as the API demands; `docs/reference/events.md` lists the reasons."""
 
 from __future__ import annotations
 
@@ -12,101 +12,17 @@ from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.times import micro_time
 
+CONTROLLER = "kruntimes.com/scheduler"
+"""`reportingController` of every Event."""
+
 _NOTE_BYTES = 1_024
 _INSTANCE_BYTES = 128
 _NAME_LENGTH = 253
 _SUFFIX_DIGITS = 16
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectReference:
-    """The object that an Event is about."""
-
-    api_version: str
-    kind: str
-    namespace: str
-    name: str
-    uid: str
-
-    @property
-    def body(self) -> dict[str, str]:
-        """As a core/v1 ObjectReference."""
-        return {
-            "apiVersion": self.api_version,
-            "kind": self.kind,
-            "namespace": self.namespace,
-            "name": self.name,
-            "uid": self.uid,
-        }
-
-
-def reference_to_run(namespace: str, name: str, uid: str) -> ObjectReference:
-    """A Run as Events refer to it."""
-    return ObjectReference(f"{RUNS.group}/{RUNS.version}", "Run", namespace, name, uid)
-
-
-def run_reference(run: Run) -> ObjectReference:
-    """The same, for a known one."""
-    return reference_to_run(run.namespace, run.name, run.uid)
-
-
-def pod_reference(pod: RuntimePod) -> ObjectReference:
-    """A Runtime Pod as Events refer to it."""
-    return ObjectReference(PODS.version, "Pod", pod.namespace, pod.name, pod.uid)
-
-
-@dataclass(frozen=True, slots=True)
-class EventContent:
-    """What an Event says. Equal ones are one Event, with a series."""
-
-    reason: EventReason
-    regarding: ObjectReference
-    note: str
-    related: ObjectReference | None = None
-
-    def event(self, name: str, instance: str, now: datetime) -> dict[str, Any]:
-        """A new Event of the regarded object's namespace. instance: who reports it."""
-        related = {"related": self.related.body} if self.related is not None else {}
-        return {
-            "apiVersion": "events.k8s.io/v1",
-            "kind": "Event",
-            "metadata": {"name": name, "namespace": self.regarding.namespace},
-            "eventTime": micro_time(now),
-            "reportingController": CONTROLLER,
-            "reportingInstance": bounded(instance, _INSTANCE_BYTES),
-            "action": self.reason.action,
-            "reason": self.reason.value,
-            "type": self.reason.type,
-            "note": bounded(self.note, _NOTE_BYTES),
-            "regarding": self.regarding.body,
-            **related,
-        }
-
-    def name(self, number: int) -> str:
-        """A name for its Event that starts as the object's does. number: told apart from others by it."""
-        suffix = f".{number:0{_SUFFIX_DIGITS}x}"
-        return self.regarding.name[: _NAME_LENGTH - len(suffix)].rstrip("-.") + suffix
-
-
-def series(count: int, now: datetime) -> dict[str, Any]:
-    """A merge patch: the Event was observed so many times, and is now."""
-    return {"series": {"count": count, "lastObservedTime": micro_time(now)}}
-
-
-def bounded(text: str, length: int) -> str:
-    """At most `length` bytes of `text` that can be sent: half of a surrogate pair becomes a `?`."""
-    encoded = text.encode("utf-8", "replace")
-    if len(encoded) <= length:
-        return encoded.decode("utf-8")
-    return encoded[: length - 3].decode("utf-8", "ignore") + "..."
-
-
-CONTROLLER = "kruntimes.com/scheduler"
-"""`reportingController` of every Event."""
-
-
 class EventReason(StrEnum):
-    """`reason` of an Event. Names of kube-scheduler and its neighbours, where they have one."""
+    """`reason` of an Event: a closed set, with the names of kube-scheduler where it has one."""
 
     FAILED_SCHEDULING = "FailedScheduling"
     """The Run has waited for a Pod for long."""
@@ -146,10 +62,93 @@ class EventOutcome(StrEnum):
 
     CREATED = "created"
     UPDATED = "updated"
-    """It stands already; its series was counted on."""
+    """It exists already; its series was counted on."""
     REFUSED = "refused"
     """The API server does not want it."""
     FAILED = "failed"
     """No answer, or one that says to try later."""
     DROPPED = "dropped"
     """It was not sent: too many wait, it was tried too often, or this host no longer decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectReference:
+    """The object that an Event is about."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+
+    @property
+    def body(self) -> dict[str, str]:
+        """As a core/v1 ObjectReference."""
+        return {
+            "apiVersion": self.api_version,
+            "kind": self.kind,
+            "namespace": self.namespace,
+            "name": self.name,
+            "uid": self.uid,
+        }
+
+
+def reference_to_run(namespace: str, name: str, uid: str) -> ObjectReference:
+    """A Run as Events refer to it."""
+    return ObjectReference(f"{RUNS.group}/{RUNS.version}", "Run", namespace, name, uid)
+
+
+def run_reference(run: Run) -> ObjectReference:
+    """A known Run as Events refer to it."""
+    return reference_to_run(run.namespace, run.name, run.uid)
+
+
+def pod_reference(pod: RuntimePod) -> ObjectReference:
+    """A Runtime Pod as Events refer to it."""
+    return ObjectReference(PODS.version, "Pod", pod.namespace, pod.name, pod.uid)
+
+
+@dataclass(frozen=True, slots=True)
+class EventContent:
+    """What an Event says. Equal contents are one Event, with a series."""
+
+    reason: EventReason
+    regarding: ObjectReference
+    note: str
+    related: ObjectReference | None = None
+
+    def event(self, name: str, instance: str, now: datetime) -> dict[str, Any]:
+        """A new Event of the regarded object's namespace. instance: who reports it."""
+        related = {"related": self.related.body} if self.related is not None else {}
+        return {
+            "apiVersion": "events.k8s.io/v1",
+            "kind": "Event",
+            "metadata": {"name": name, "namespace": self.regarding.namespace},
+            "eventTime": micro_time(now),
+            "reportingController": CONTROLLER,
+            "reportingInstance": bounded(instance, _INSTANCE_BYTES),
+            "action": self.reason.action,
+            "reason": self.reason.value,
+            "type": self.reason.type,
+            "note": bounded(self.note, _NOTE_BYTES),
+            "regarding": self.regarding.body,
+            **related,
+        }
+
+    def name(self, number: int) -> str:
+        """A name for its Event that starts as the object's does. number: makes it unique."""
+        suffix = f".{number:0{_SUFFIX_DIGITS}x}"
+        return self.regarding.name[: _NAME_LENGTH - len(suffix)].rstrip("-.") + suffix
+
+
+def series(count: int, now: datetime) -> dict[str, Any]:
+    """A merge patch: the Event was observed so many times, and is now."""
+    return {"series": {"count": count, "lastObservedTime": micro_time(now)}}
+
+
+def bounded(text: str, length: int) -> str:
+    """At most `length` bytes of `text` that can be sent: half of a surrogate pair becomes a `?`."""
+    encoded = text.encode("utf-8", "replace")
+    if len(encoded) <= length:
+        return encoded.decode("utf-8")
+    return encoded[: length - 3].decode("utf-8", "ignore") + "..."

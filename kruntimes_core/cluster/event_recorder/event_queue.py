@@ -1,4 +1,4 @@
-"""What waits to be said, in three lanes of which none keeps another waiting for long."""
+"""Events that wait to be sent, in three lanes that take turns, and the token bucket that sets the pace."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from kruntimes_core.engine.clock import SECOND, Now
 
 _MOST = 1_000
 _TRIES = 5
+_BURST_SECONDS = 5
 
 
 class Lane(StrEnum):
@@ -29,87 +30,87 @@ class Lane(StrEnum):
 
 @dataclass(slots=True)
 class QueuedEvent:
-    """Something to say. `spell`: what lasts, and may be over when it is sent."""
+    """An Event to send. `condition`: what it is about, if that may be over by then."""
 
-    announcement: EventContent
+    content: EventContent
     lane: Lane
-    spell: PendingCondition | None = None
+    condition: PendingCondition | None = None
     tries: int = 0
 
 
 class EventQueue:
-    """Takes from each lane in turn. Two are bounded queues; the third looks at what lasts."""
+    """Takes from each lane in turn. Two are bounded queues; the third looks at the pending conditions."""
 
     def __init__(
-        self, lasting: PendingConditions, look: Callable[[PendingCondition, Now], EventContent | NoEvent]
+        self,
+        conditions: PendingConditions,
+        evaluate: Callable[[PendingCondition, Now], EventContent | NoEvent],
     ) -> None:
-        """look: what is to be said of one that lasts, if it still does."""
-        self._lasting = lasting
-        self._look = look
+        """evaluate: what is to be said of a condition, if it still lasts."""
+        self._conditions = conditions
+        self._evaluate = evaluate
         self._queues: dict[Lane, deque[QueuedEvent]] = {Lane.AT_ONCE: deque(), Lane.PLACEMENTS: deque()}
         self._order = deque(Lane)
 
     @property
     def lengths(self) -> dict[Lane, int]:
-        """How much waits in each."""
-        return {Lane.LASTING: len(self._lasting), **{lane: len(one) for lane, one in self._queues.items()}}
+        """How much waits in each lane."""
+        queued = {lane: len(queue) for lane, queue in self._queues.items()}
+        return {Lane.LASTING: len(self._conditions), **queued}
 
-    def put(self, lane: Lane, announcement: EventContent) -> bool:
-        """Queue it; False if too much waits there already."""
+    def add(self, lane: Lane, content: EventContent) -> bool:
+        """Queue an Event; False if too many wait there already."""
         queue = self._queues[lane]
         if len(queue) >= _MOST:
             return False
-        queue.append(QueuedEvent(announcement, lane))
+        queue.append(QueuedEvent(content, lane))
         return True
 
-    def retry(self, due: QueuedEvent) -> bool:
-        """Put it back to where it was; False if it was tried often enough."""
-        due.tries += 1
-        if due.tries >= _TRIES:
+    def retry(self, event: QueuedEvent) -> bool:
+        """Put an Event back to the front of its lane; False if it was tried often enough."""
+        event.tries += 1
+        if event.tries >= _TRIES:
             return False
-        self._queues[due.lane].appendleft(due)
+        self._queues[event.lane].appendleft(event)
         return True
 
     def clear(self) -> list[QueuedEvent]:
-        """Take out what was queued. What lasts stays: it is looked at before it is told of."""
-        left = [due for queue in self._queues.values() for due in queue]
+        """Take out what was queued. Conditions stay: each is evaluated before an Event is made of it."""
+        left = [event for queue in self._queues.values() for event in queue]
         for queue in self._queues.values():
             queue.clear()
         return left
 
     def next_at(self, now: int) -> int | None:
-        """When there may be something to say, in ticks."""
-        return now if any(self._queues.values()) else self._lasting.next_at
+        """When there may be an Event to send, in ticks."""
+        return now if any(self._queues.values()) else self._conditions.next_at
 
-    def next(self, now: Now) -> QueuedEvent | None:
-        """The next thing to say, or None: what was looked at does not last any more, or nothing is due."""
+    def pop(self, now: Now) -> QueuedEvent | None:
+        """The next Event to send; None if nothing is due, or a condition that was does not last any more."""
         for _ in range(len(self._order)):
             self._order.rotate(-1)
             lane = self._order[-1]
-            due = self._look_at_next(now) if lane is Lane.LASTING else self._take(lane)
-            if due is not None:
-                return due
+            event = self._of_condition(now) if lane is Lane.LASTING else self._first(lane)
+            if event is not None:
+                return event
         return None
 
-    def _take(self, lane: Lane) -> QueuedEvent | None:
+    def _first(self, lane: Lane) -> QueuedEvent | None:
         queue = self._queues[lane]
         return queue.popleft() if queue else None
 
-    def _look_at_next(self, now: Now) -> QueuedEvent | None:
-        spell = self._lasting.pop(now.ticks)
-        if spell is None:
+    def _of_condition(self, now: Now) -> QueuedEvent | None:
+        condition = self._conditions.pop(now.ticks)
+        if condition is None:
             return None
-        found = self._look(spell, now)
+        found = self._evaluate(condition, now)
         if found is NoEvent.EARLY:
-            self._lasting.later(spell, now.ticks)
+            self._conditions.look_again(condition, now.ticks)
             return None
         if isinstance(found, EventContent) and found.reason is not EventReason.INVALID_RUN:
-            return QueuedEvent(found, Lane.LASTING, spell)
-        self._lasting.ends(spell.key)
+            return QueuedEvent(found, Lane.LASTING, condition)
+        self._conditions.end(condition.key)
         return QueuedEvent(found, Lane.AT_ONCE) if isinstance(found, EventContent) else None
-
-
-_BURST_SECONDS = 5
 
 
 class TokenBucket:

@@ -1,6 +1,6 @@
-"""Which Runs have not been placed for how long. Only those whose time has come are looked at.
+"""For how long Runs have been held back, and by what. Only those whose time has come are looked at.
 
-A Run that is tried again with the same answer is not told of again, so what lasts shows by time alone.
+A Run that is tried again with the same answer makes no new decision, so what lasts shows by time alone.
 """
 
 from __future__ import annotations
@@ -13,21 +13,30 @@ from kruntimes_core.cluster.event_recorder.event import EventReason
 from kruntimes_core.engine.cache import RunKey
 
 _MOST = 20_000
-"""More than can be told of within the hour for which an Event is kept, at the rate of the defaults."""
+"""More than the default rate can record within the hour for which an Event is kept."""
 _VOID_SHARE = 2
 
 
 class ConditionKind(Enum):
-    """What keeps a Run from its Pod; the Reason under which one is counted that cannot be watched."""
+    """What holds a Run back; the value is the reason under which a condition is counted that was dropped."""
 
     WAITING = EventReason.FAILED_SCHEDULING
     BROKEN = EventReason.PLUGIN_ERROR
     UNWRITTEN = EventReason.FAILED_UPDATE_STATUS
 
 
+class NoEvent(Enum):
+    """Why a condition that is looked at makes no Event."""
+
+    OVER = "over"
+    """The Run is not held back any more."""
+    EARLY = "early"
+    """It is, but the next try may well place it."""
+
+
 @dataclass(slots=True, eq=False)
 class PendingCondition:
-    """The time in which one Run is not placed, whatever for."""
+    """One Run is held back, whatever by. Changed by `PendingConditions` alone."""
 
     key: RunKey
     name: str
@@ -35,88 +44,75 @@ class PendingCondition:
     since: int
     """Since when it is of this kind, in ticks."""
     last: int
-    """When it was seen to be so last."""
+    """When it was observed last."""
     refusal: str = ""
     """UNWRITTEN only: what came of the last write."""
 
 
-class NoEvent(Enum):
-    """Why there is nothing to say of a Run."""
-
-    OVER = "over"
-    """It is not held back any more."""
-    EARLY = "early"
-    """It is, and may be placed by the next try for all that is known."""
-
-
 class PendingConditions:
-    """A heap of the moments at which a Run is to be looked at: one for each Run that is held back."""
+    """At most one condition for each Run, in a heap by the moment at which it is to be looked at."""
 
     def __init__(self, after: int, most: int = _MOST) -> None:
-        """after: ticks from the beginning of a spell to the first look. most: spells at a time."""
+        """after: ticks from the beginning of a condition to the first look. most: conditions at a time."""
         self._after = after
         self._most = most
-        self._spells: dict[RunKey, PendingCondition] = {}
+        self._conditions: dict[RunKey, PendingCondition] = {}
         self._heap: list[tuple[int, int, PendingCondition]] = []
         self._number = 0
 
     def __len__(self) -> int:
-        return len(self._spells)
+        return len(self._conditions)
 
-    def begins(self, key: RunKey, name: str, kind: ConditionKind, now: int) -> PendingCondition | None:
-        """The Run is held back so; None if too many are."""
-        spell = self._spells.get(key)
-        if spell is None:
-            if len(self._spells) >= self._most:
-                return None
-            spell = self._spells[key] = PendingCondition(key, name, kind, now, now)
-            self._push(spell, now + self._after)
-        elif spell.kind is not kind:
-            spell.kind, spell.since = kind, now
-        spell.last = now
-        return spell
+    def observe(self, key: RunKey, name: str, kind: ConditionKind, now: int, refusal: str = "") -> bool:
+        """Note that a Run is held back; False if too many are."""
+        found = self._conditions.get(key)
+        if found is None:
+            if len(self._conditions) >= self._most:
+                return False
+            found = self._conditions[key] = PendingCondition(key, name, kind, now, now)
+            self._push(found, now + self._after)
+        elif found.kind is not kind:
+            found.kind, found.since = kind, now
+        found.last = now
+        found.refusal = refusal
+        return True
 
-    def ends(self, key: RunKey) -> None:
-        """The Run is not held back any more, or is gone."""
-        if self._spells.pop(key, None) is not None:
+    def end(self, key: RunKey) -> None:
+        """Note that a Run is not held back any more, or is gone."""
+        if self._conditions.pop(key, None) is not None:
             self._drop_void()
 
     def of(self, key: RunKey) -> PendingCondition | None:
-        """The spell of a Run."""
-        return self._spells.get(key)
-
-    def lasts(self, spell: PendingCondition) -> bool:
-        """Whether it has not ended."""
-        return self._spells.get(spell.key) is spell
+        """The condition of a Run."""
+        return self._conditions.get(key)
 
     @property
     def next_at(self) -> int | None:
-        """When one is to be looked at, in ticks; it may have ended."""
+        """When a condition is to be looked at, in ticks; it may have ended."""
         return self._heap[0][0] if self._heap else None
 
     def pop(self, now: int) -> PendingCondition | None:
-        """One that is to be looked at by now. It comes again only by `again`."""
+        """A condition that is to be looked at by now. It comes again only by `look_again`."""
         while self._heap and self._heap[0][0] <= now:
-            _, _, spell = heapq.heappop(self._heap)
-            if self.lasts(spell):
-                return spell
+            _, _, condition = heapq.heappop(self._heap)
+            if self._lasts(condition):
+                return condition
         return None
 
-    def again(self, spell: PendingCondition, at: int) -> None:
-        """Look at it at that time, if it still lasts now."""
-        if self.lasts(spell):
-            self._push(spell, at)
+    def look_again(self, condition: PendingCondition, now: int, after: int | None = None) -> None:
+        """Look at a condition again, if it still lasts. after: ticks; None: as before the first look."""
+        if self._lasts(condition):
+            self._push(condition, now + (self._after if after is None else after))
 
-    def later(self, spell: PendingCondition, now: int) -> None:
-        """Look at it again after as long as before the first look."""
-        self.again(spell, now + self._after)
+    def _lasts(self, condition: PendingCondition) -> bool:
+        return self._conditions.get(condition.key) is condition
 
-    def _push(self, spell: PendingCondition, at: int) -> None:
+    def _push(self, condition: PendingCondition, at: int) -> None:
         self._number += 1
-        heapq.heappush(self._heap, (at, self._number, spell))
+        heapq.heappush(self._heap, (at, self._number, condition))
 
     def _drop_void(self) -> None:
         """Runs that were placed must not stay in memory until they would have been looked at."""
-        if len(self._heap) > _VOID_SHARE * len(self._spells) + 1_024:
-            self._heap = [entry for entry in self._heap if self.lasts(entry[2])]
+        if len(self._heap) > _VOID_SHARE * len(self._conditions) + 1_024:
+            self._heap = [entry for entry in self._heap if self._lasts(entry[2])]
             heapq.heapify(self._heap)

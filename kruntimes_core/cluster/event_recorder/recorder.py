@@ -1,4 +1,4 @@
-"""Says what is due, one Event at a time, on a way of its own: nothing waits for it, and it for little."""
+"""Records Events beside the scheduler's work: neither waits for the other."""
 
 from __future__ import annotations
 
@@ -26,155 +26,9 @@ from kruntimes_core.engine.engine import Engine
 from kruntimes_core.framework.configuration import Configuration
 
 _LONGEST_REST = SECOND
-"""Timers of the loop stand still while the machine is suspended, and nobody tells of what may last."""
+"""Timers of the loop stand still while the machine is suspended, and a pending condition wakes no loop."""
 _QUIET = 60 * SECOND
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 60.0
-
-
-class EventRecorder:
-    """Sends what `hears` was told of, while the host decides, at a bounded pace."""
-
-    def __init__(
-        self,
-        *,
-        sink: EventSink,
-        engine: Engine,
-        clock: Clock,
-        random: Random,
-        log: Log,
-        may_speak: Callable[[], bool],
-        timeout_seconds: float,
-    ) -> None:
-        """may_speak: whether this host decides at this very moment. timeout_seconds: for each request."""
-        settings = sink.settings
-        self._clock = clock
-        self._log = log
-        self._may_speak = may_speak
-        self._settings = settings
-        self._lasting = PendingConditions(settings.after)
-        self._lanes = EventQueue(self._lasting, ConditionEvents(engine, settings.after).lasting)
-        self._bucket = TokenBucket(settings.per_second)
-        self._pauses = Pauses(random, _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
-        self._stirred = asyncio.Event()
-        self._silent_until = 0
-        self._quiet_until = 0
-        self._problem: ApiFailure | None = None
-        self._slices = Slices(clock)
-        self._sender = EventSender(
-            transport=sink.transport,
-            clock=clock,
-            instance=sink.instance,
-            gate=may_speak,
-            seconds=timeout_seconds,
-        )
-        self.counts: Counter[tuple[str, str]] = Counter()
-        """(reason, outcome)."""
-        self.hears = EventSources(
-            lasting=self._lasting,
-            lanes=self._lanes,
-            clock=clock,
-            may_speak=may_speak,
-            stir=self._stirred.set,
-            dropped=self._dropped,
-            placements=settings.placements,
-        )
-
-    @property
-    def lengths(self) -> dict[Lane, int]:
-        """How much waits in each lane."""
-        return self._lanes.lengths
-
-    def checks(self) -> list[HealthCheck]:
-        """What a probe may know: a host whose Events are refused is as ready as any."""
-        return [HealthCheck("events", note=str(self._problem) if self._problem is not None else "")]
-
-    async def run(self) -> None:
-        """Go on until cancelled."""
-        while True:
-            if (rest := self._rest()) > 0:
-                await self._wait(min(rest, _LONGEST_REST) / SECOND)
-                continue
-            due = self._next()
-            if due is None:
-                await asyncio.sleep(0)
-            else:
-                await self._say(due)
-
-    # Inside
-
-    async def _wait(self, seconds: float) -> None:
-        """Rest for so long, or until something is to be said at once."""
-        timer = asyncio.get_running_loop().call_later(seconds, self._stirred.set)
-        await self._stirred.wait()
-        timer.cancel()
-        self._stirred.clear()
-
-    def _rest(self) -> int:
-        """For how long there is nothing to do, in ticks."""
-        if not self._may_speak():
-            for due in self._lanes.clear():
-                self._dropped(due.announcement.reason)
-            return _LONGEST_REST
-        now = self._clock.now().ticks
-        due_at = self._lanes.next_at(now)
-        if due_at is None:
-            return _LONGEST_REST
-        return max(due_at, self._silent_until, self._bucket.free_at(now)) - now
-
-    def _next(self) -> QueuedEvent | None:
-        """The next thing to say; None if a slice of time has found none yet."""
-        self._slices.restart()
-        while not self._slices.over:
-            now = self._clock.now()
-            due = self._lanes.next(now)
-            if due is not None:
-                return due
-            due_at = self._lanes.next_at(now.ticks)
-            if due_at is None or due_at > now.ticks:
-                return None
-        return None
-
-    async def _say(self, due: QueuedEvent) -> None:
-        self._bucket.take(self._clock.now().ticks)
-        sent = await self._sender.send(due.announcement)
-        reason, outcome = due.announcement.reason, sent.outcome
-        if outcome is EventOutcome.FAILED and not self._may_speak():
-            outcome = EventOutcome.DROPPED
-        self.counts[reason.value, outcome.value] += 1
-        self._note(sent)
-        self._go_on(due, outcome)
-
-    def _note(self, sent: SendResult) -> None:
-        """Pause after a failure, longer each time."""
-        failure, before = sent.failure, self._problem
-        self._problem = failure
-        now = self._clock.now().ticks
-        if failure is not None:
-            self._silent_until = now + ticks(self._pauses.next(failure.retry_after))
-            if before is None or before.kind is not failure.kind:
-                self._warn(failure, now)
-            return
-        self._pauses.reset()
-        if before is not None:
-            self._log.debug("events can be written again")
-
-    def _warn(self, failure: ApiFailure, now: int) -> None:
-        """Say so, but not each time when some are refused and others are not."""
-        if now >= self._quiet_until:
-            self._quiet_until = now + _QUIET
-            self._log.warning(str(failure))
-
-    def _go_on(self, due: QueuedEvent, outcome: EventOutcome) -> None:
-        now = self._clock.now().ticks
-        if due.spell is not None and outcome in (EventOutcome.CREATED, EventOutcome.UPDATED):
-            self._lasting.again(due.spell, now + self._settings.repeat)
-        elif due.spell is not None:
-            self._lasting.later(due.spell, now)
-        elif outcome is EventOutcome.FAILED and not self._lanes.retry(due):
-            self._dropped(due.announcement.reason)
-
-    def _dropped(self, reason: EventReason) -> None:
-        self.counts[reason.value, EventOutcome.DROPPED.value] += 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +38,7 @@ class EventSettings:
     after: int = 60 * SECOND
     """For how long something must last."""
     repeat: int = 1_800 * SECOND
-    """After how long it is said again, if it still lasts."""
+    """After how long it is recorded again, if it still lasts."""
     per_second: float = 5.0
     """Events at most; 0 for none at all."""
     placements: bool = False
@@ -204,12 +58,12 @@ class EventSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventSink:
-    """Where a host's Events go."""
+    """Where the Events of a scheduler go."""
 
     transport: Transport
     """For Events alone, so that no bind waits behind one."""
     instance: str
-    """Who reports them: the identity of an election, where there is one."""
+    """What reports them: the identity of an election, where there is one."""
     settings: EventSettings = EventSettings()
 
 
@@ -220,8 +74,150 @@ def events_to(transport: Transport, instance: str, settings: EventSettings) -> E
     return EventSink(transport=transport, instance=instance, settings=settings)
 
 
-def register_event_metrics(metrics: Metrics, announcer: EventRecorder) -> None:
-    """Add them; every series stands from the beginning."""
+class EventRecorder:
+    """Sends Events about what its `sources` are told of, one at a time, at a bounded pace."""
+
+    def __init__(
+        self,
+        *,
+        sink: EventSink,
+        engine: Engine,
+        clock: Clock,
+        random: Random,
+        log: Log,
+        may_record: Callable[[], bool],
+        timeout_seconds: float,
+    ) -> None:
+        """may_record: whether this scheduler decides at this moment. timeout_seconds: for each request."""
+        settings = sink.settings
+        self._clock = clock
+        self._log = log
+        self._may_record = may_record
+        self._repeat = settings.repeat
+        self._conditions = PendingConditions(settings.after)
+        self._queue = EventQueue(self._conditions, ConditionEvents(engine, settings.after).of)
+        self._bucket = TokenBucket(settings.per_second)
+        self._pauses = Pauses(random, _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
+        self._woken = asyncio.Event()
+        self._paused_until = 0
+        self._quiet_until = 0
+        self._problem: ApiFailure | None = None
+        self._slices = Slices(clock)
+        self._sender = EventSender(
+            transport=sink.transport,
+            clock=clock,
+            instance=sink.instance,
+            gate=may_record,
+            timeout_seconds=timeout_seconds,
+        )
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """(reason, outcome)."""
+        self.sources = EventSources(
+            conditions=self._conditions,
+            queue=self._queue,
+            clock=clock,
+            may_record=may_record,
+            wake=self._woken.set,
+            dropped=self._dropped,
+            placements=settings.placements,
+        )
+
+    @property
+    def lengths(self) -> dict[Lane, int]:
+        """How much waits in each lane."""
+        return self._queue.lengths
+
+    def checks(self) -> list[HealthCheck]:
+        """For a probe: a scheduler whose Events are refused is as ready as any."""
+        return [HealthCheck("events", note=str(self._problem) if self._problem is not None else "")]
+
+    async def run(self) -> None:
+        """Send Events until cancelled."""
+        while True:
+            if (rest := self._rest()) > 0:
+                await self._wait(min(rest, _LONGEST_REST) / SECOND)
+                continue
+            event = self._next()
+            if event is None:
+                await asyncio.sleep(0)
+            else:
+                await self._send(event)
+
+    # Inside
+
+    async def _wait(self, seconds: float) -> None:
+        """Rest for so long, or until an Event was queued."""
+        timer = asyncio.get_running_loop().call_later(seconds, self._woken.set)
+        await self._woken.wait()
+        timer.cancel()
+        self._woken.clear()
+
+    def _rest(self) -> int:
+        """For how long there is nothing to do, in ticks. Drops what is queued when it may not be sent."""
+        if not self._may_record():
+            for event in self._queue.clear():
+                self._dropped(event.content.reason)
+            return _LONGEST_REST
+        now = self._clock.now().ticks
+        due_at = self._queue.next_at(now)
+        if due_at is None:
+            return _LONGEST_REST
+        return max(due_at, self._paused_until, self._bucket.free_at(now)) - now
+
+    def _next(self) -> QueuedEvent | None:
+        """The next Event to send; None if a slice of time has found none yet."""
+        self._slices.restart()
+        while not self._slices.over:
+            now = self._clock.now()
+            event = self._queue.pop(now)
+            if event is not None:
+                return event
+            due_at = self._queue.next_at(now.ticks)
+            if due_at is None or due_at > now.ticks:
+                return None
+        return None
+
+    async def _send(self, event: QueuedEvent) -> None:
+        self._bucket.take(self._clock.now().ticks)
+        result = await self._sender.send(event.content)
+        reason, outcome = event.content.reason, result.outcome
+        if outcome is EventOutcome.FAILED and not self._may_record():
+            outcome = EventOutcome.DROPPED
+        self.counts[reason.value, outcome.value] += 1
+        self._pause_after(result)
+        self._requeue(event, outcome)
+
+    def _pause_after(self, result: SendResult) -> None:
+        """Pause after a failure, longer each time."""
+        failure, before = result.failure, self._problem
+        self._problem = failure
+        if failure is None:
+            self._pauses.reset()
+            if before is not None:
+                self._log.debug("events can be written again")
+            return
+        now = self._clock.now().ticks
+        self._paused_until = now + ticks(self._pauses.next(failure.retry_after))
+        # Once a minute at most, because some may be refused while others are not.
+        if (before is None or before.kind is not failure.kind) and now >= self._quiet_until:
+            self._quiet_until = now + _QUIET
+            self._log.warning(str(failure))
+
+    def _requeue(self, event: QueuedEvent, outcome: EventOutcome) -> None:
+        """Look at a condition again later, and send again what failed."""
+        now, condition = self._clock.now().ticks, event.condition
+        if condition is not None:
+            written = outcome in (EventOutcome.CREATED, EventOutcome.UPDATED)
+            self._conditions.look_again(condition, now, self._repeat if written else None)
+        elif outcome is EventOutcome.FAILED and not self._queue.retry(event):
+            self._dropped(event.content.reason)
+
+    def _dropped(self, reason: EventReason) -> None:
+        self.counts[reason.value, EventOutcome.DROPPED.value] += 1
+
+
+def register_event_metrics(metrics: Metrics, recorder: EventRecorder) -> None:
+    """Add the metrics of Events; every series stands from the beginning."""
     events: Samples = {
         (reason.value, outcome.value): 0.0 for reason in EventReason for outcome in EventOutcome
     }
@@ -229,11 +225,11 @@ def register_event_metrics(metrics: Metrics, announcer: EventRecorder) -> None:
         "events",
         "Events by what they are about and what became of them.",
         ("reason", "outcome"),
-        lambda: {**events, **counted(announcer.counts)},
+        lambda: {**events, **counted(recorder.counts)},
     )
     metrics.gauge(
         "event_queue_length",
         "What waits to be said, or may come to last, by lane.",
         ("lane",),
-        lambda: {(lane.value,): length for lane, length in announcer.lengths.items()},
+        lambda: {(lane.value,): length for lane, length in recorder.lengths.items()},
     )

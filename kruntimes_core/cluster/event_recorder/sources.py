@@ -1,4 +1,8 @@
-"""What a host tells of while it works. Nothing here costs more than a look into a table."""
+"""What a scheduler records Events about, and what they say.
+
+A note names neither Pods nor other Runs nor selectors, and nothing that a plugin or a user wrote but
+what `status.message` says of a waiting Run: Events are read by more people than Runs are.
+"""
 
 from __future__ import annotations
 
@@ -40,100 +44,104 @@ from kruntimes_core.framework.outcomes import PluginError
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Phase, Run
 
+NEVER = "no runtime pod advertises that much room, even when idle"
+
 _NOT_FOUND = 404
-# Whether these stand is known when they were written, and that may fail for long.
+# Whether these hold is known when they were written, and that may fail for long.
 _TO_BE_WRITTEN = (Outcome.SCHEDULED, Outcome.FAILED, Outcome.CANCELLED)
 
 
 class EventSources:
-    """Notes what may come to last, and queues what is to be said at once."""
+    """Told of what happens in a scheduler. Each call costs no more than a look into a table."""
 
     def __init__(
         self,
         *,
-        lasting: PendingConditions,
-        lanes: EventQueue,
+        conditions: PendingConditions,
+        queue: EventQueue,
         clock: Clock,
-        may_speak: Callable[[], bool],
-        stir: Callable[[], None],
+        may_record: Callable[[], bool],
+        wake: Callable[[], None],
         dropped: Callable[[EventReason], None],
         placements: bool,
     ) -> None:
-        """stir: called when something is to be said at once. dropped: told what could not be noted.
+        """wake: called when an Event was queued. dropped: told of what was not, because too much waits.
 
-        placements: whether binds are told of.
+        placements: whether each bind makes an Event.
         """
-        self._lasting = lasting
-        self._lanes = lanes
+        self._conditions = conditions
+        self._queue = queue
         self._clock = clock
-        self._may_speak = may_speak
-        self._stir = stir
+        self._may_record = may_record
+        self._wake = wake
         self._dropped = dropped
         self._placements = placements
 
     def decided(self, decision: Decision) -> None:
-        """A decision that differs from the one before: a listener of the journal."""
+        """A decision differs from the one before: a listener of the journal."""
         run = decision.run
         key = (run.namespace, run.uid)
         if decision.error is not None:
-            self._begins(key, run.name, ConditionKind.BROKEN)
+            self._held_back(key, run.name, ConditionKind.BROKEN)
         elif decision.outcome is Outcome.WAITING:
-            self._begins(key, run.name, ConditionKind.WAITING)
+            self._held_back(key, run.name, ConditionKind.WAITING)
         elif decision.outcome not in _TO_BE_WRITTEN or not self._is_unwritten(key):
-            self._lasting.ends(key)
+            self._conditions.end(key)
 
     def answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
-        """What came of a request. Texts do not matter: what they say is told of anyway."""
+        """A request was answered. Writes of messages do not matter: Events say the same."""
         if not isinstance(request, Write) or not isinstance(request.pending, PendingBind | PendingTerminal):
             return
         key = (request.namespace, request.uid)
         if isinstance(answer, Applied):
-            self._lasting.ends(key)
+            self._conditions.end(key)
             self._applied(request)
         elif isinstance(answer, Refused) and answer.status == _NOT_FOUND:
-            self._lasting.ends(key)
+            self._conditions.end(key)
         else:
-            self._begins(key, request.name, ConditionKind.UNWRITTEN, refusal(answer))
+            self._held_back(key, request.name, ConditionKind.UNWRITTEN, _refusal(answer))
 
     def observed(self, event: events.Event) -> None:
-        """What happened in the cluster."""
+        """The engine took an event in."""
         if isinstance(event, events.RunGone):
-            self._lasting.ends((event.namespace, event.uid))
+            self._conditions.end((event.namespace, event.uid))
 
     def oversold(self, pod: RuntimePod, run: Run | None) -> None:
-        """A Pod was seen to become oversold: whoever decides says so."""
-        if self._may_speak():
-            self._say(Lane.AT_ONCE, oversold(pod, run))
+        """A Pod was observed to hold more than it has. run: with which it was, if it was with one."""
+        if self._may_record():
+            note = "its runs request more than it advertises"
+            related = run_reference(run) if run is not None else None
+            oversold = EventContent(EventReason.RUNTIME_POD_OVERSOLD, pod_reference(pod), note, related)
+            self._add(Lane.AT_ONCE, oversold)
+
+    # Inside
 
     def _applied(self, write: Write) -> None:
         pending = write.pending
         if isinstance(pending, PendingTerminal) and pending.phase is Phase.FAILED:
-            self._say(Lane.AT_ONCE, invalid(write, pending))
+            self._add(Lane.AT_ONCE, _invalid(write.namespace, write.name, write.uid, pending.reason))
         elif isinstance(pending, PendingBind) and self._placements:
-            self._say(Lane.PLACEMENTS, scheduled(write, pending))
+            run = reference_to_run(write.namespace, write.name, write.uid)
+            pod = pod_reference(pending.assumption.pod)
+            scheduled = EventContent(EventReason.SCHEDULED, run, "assigned to a runtime pod", pod)
+            self._add(Lane.PLACEMENTS, scheduled)
 
-    def _say(self, lane: Lane, announcement: EventContent) -> None:
-        if not self._lanes.put(lane, announcement):
-            self._dropped(announcement.reason)
-        self._stir()
+    def _add(self, lane: Lane, content: EventContent) -> None:
+        if not self._queue.add(lane, content):
+            self._dropped(content.reason)
+        self._wake()
 
-    def _begins(self, key: RunKey, name: str, kind: ConditionKind, refusal: str = "") -> None:
-        spell = self._lasting.begins(key, name, kind, self._clock.now().ticks)
-        if spell is None:
+    def _held_back(self, key: RunKey, name: str, kind: ConditionKind, refusal: str = "") -> None:
+        if not self._conditions.observe(key, name, kind, self._clock.now().ticks, refusal):
             self._dropped(kind.value)
-        elif kind is ConditionKind.UNWRITTEN:
-            spell.refusal = refusal
 
     def _is_unwritten(self, key: RunKey) -> bool:
-        spell = self._lasting.of(key)
-        return spell is not None and spell.kind is ConditionKind.UNWRITTEN
-
-
-NEVER = "no runtime pod advertises that much room, even when idle"
+        condition = self._conditions.of(key)
+        return condition is not None and condition.kind is ConditionKind.UNWRITTEN
 
 
 class ConditionEvents:
-    """Says what holds a Run back, as it stands when it is asked."""
+    """What Events say of pending conditions, from the record that the status message is made of."""
 
     def __init__(self, engine: Engine, after: int) -> None:
         """after: for how long a failure must last, in ticks."""
@@ -141,20 +149,20 @@ class ConditionEvents:
         self._after = after
         self._never_fits = NeverFits()
 
-    def lasting(self, spell: PendingCondition, now: Now) -> EventContent | NoEvent:
-        """What holds the Run back."""
-        entry = self._engine.find(spell.key[0], spell.name)
-        if entry is None or entry.key != spell.key or entry.decision is None:
+    def of(self, condition: PendingCondition, now: Now) -> EventContent | NoEvent:
+        """What holds the Run back at this moment."""
+        entry = self._engine.find(condition.key[0], condition.name)
+        if entry is None or entry.key != condition.key or entry.decision is None:
             return NoEvent.OVER
         if entry.observation.phase is not Phase.PENDING or entry.observation.deleting:
-            return _ended(spell, entry, entry.decision)
-        if spell.kind is not ConditionKind.WAITING and spell.last - spell.since < self._after:
+            return _ended(condition, entry, entry.decision)
+        if condition.kind is not ConditionKind.WAITING and condition.last - condition.since < self._after:
             # One failure of a Run that has waited for long, or then queues for long, does not last.
             return NoEvent.EARLY
-        if spell.kind is ConditionKind.UNWRITTEN:
-            return _said(EventReason.FAILED_UPDATE_STATUS, entry.run, spell.refusal)
+        if condition.kind is ConditionKind.UNWRITTEN:
+            return _about(EventReason.FAILED_UPDATE_STATUS, entry.run, condition.refusal)
         if entry.decision.error is not None:
-            return _said(EventReason.PLUGIN_ERROR, entry.run, _failure(entry.decision.error))
+            return _about(EventReason.PLUGIN_ERROR, entry.run, _failure(entry.decision.error))
         if entry.decision.outcome is Outcome.WAITING:
             return self._waits(entry.decision, now)
         return NoEvent.OVER
@@ -163,39 +171,13 @@ class ConditionEvents:
         run = decision.run
         known = self._engine.cache.snapshot(run.namespace, run.runtime, now.wall)
         if self._never_fits.of(replace(decision, snapshot=known)):
-            return _said(EventReason.NEVER_FITS, run, f"{decision.message}: {NEVER}")
-        return _said(EventReason.FAILED_SCHEDULING, run, decision.message)
+            return _about(EventReason.NEVER_FITS, run, f"{decision.message}: {NEVER}")
+        return _about(EventReason.FAILED_SCHEDULING, run, decision.message)
 
 
-def refusal(answer: WriteAnswer | ReadAnswer) -> str:
-    """Why a status is not as was decided."""
-    if isinstance(answer, Refused) and answer.status:
-        return f"what was decided cannot be written: the API server answers {answer.status}"
-    return "what was decided cannot be written: the API server gives no clear answer"
-
-
-def invalid(write: Write, pending: PendingTerminal) -> EventContent:
-    """A Run was ended as Failed."""
-    return _invalid(write.namespace, write.name, write.uid, pending.reason)
-
-
-def scheduled(write: Write, pending: PendingBind) -> EventContent:
-    """A Run was bound."""
-    run = reference_to_run(write.namespace, write.name, write.uid)
-    pod = pod_reference(pending.assumption.pod)
-    return EventContent(EventReason.SCHEDULED, run, "assigned to a runtime pod", pod)
-
-
-def oversold(pod: RuntimePod, run: Run | None) -> EventContent:
-    """A Pod was seen to hold more than it has. run: with which that was seen, if it was with one."""
-    note = "its runs request more than it advertises"
-    related = run_reference(run) if run is not None else None
-    return EventContent(EventReason.RUNTIME_POD_OVERSOLD, pod_reference(pod), note, related)
-
-
-def _ended(spell: PendingCondition, entry: RunEntry, decision: Decision) -> EventContent | NoEvent:
-    """An end as Failed whose answer was lost is told of as any other."""
-    unwritten = spell.kind is ConditionKind.UNWRITTEN and decision.outcome is Outcome.FAILED
+def _ended(condition: PendingCondition, entry: RunEntry, decision: Decision) -> EventContent | NoEvent:
+    """The write that failed the Run was applied, and its answer was lost: that makes an Event, too."""
+    unwritten = condition.kind is ConditionKind.UNWRITTEN and decision.outcome is Outcome.FAILED
     if not unwritten or entry.observation.phase is not Phase.FAILED:
         return NoEvent.OVER
     return _invalid(entry.run.namespace, entry.run.name, entry.run.uid, decision.reason)
@@ -206,10 +188,17 @@ def _invalid(namespace: str, name: str, uid: str, reason: str) -> EventContent:
     return EventContent(EventReason.INVALID_RUN, reference_to_run(namespace, name, uid), note)
 
 
+def _refusal(answer: WriteAnswer | ReadAnswer) -> str:
+    """Why a status is not as was decided."""
+    if isinstance(answer, Refused) and answer.status:
+        return f"what was decided cannot be written: the API server answers {answer.status}"
+    return "what was decided cannot be written: the API server gives no clear answer"
+
+
 def _failure(error: PluginError) -> str:
-    """What it raised may hold anything: it stays in the log."""
+    """What the plugin raised may hold anything: it stays in the log."""
     return f"plugin {error.plugin} ({error.origin}) fails in {error.hook}: the scheduler's log says how"
 
 
-def _said(reason: EventReason, run: Run, note: str) -> EventContent:
+def _about(reason: EventReason, run: Run, note: str) -> EventContent:
     return EventContent(reason, run_reference(run), note)

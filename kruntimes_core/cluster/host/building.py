@@ -131,7 +131,7 @@ def _announcer(base: Base, duty: Duty) -> EventRecorder | None:
         clock=means.clock,
         random=means.random,
         log=means.log,
-        may_speak=lambda: duty.deciding and leadership.leading,
+        may_record=lambda: duty.deciding and leadership.leading,
         timeout_seconds=leadership.limits.write_seconds,
     )
 
@@ -166,10 +166,10 @@ def _join(parts: Parts) -> None:
 
 
 def _join_announcer(parts: Parts, announcer: EventRecorder) -> None:
-    base, hears = parts.base, announcer.hears
-    base.engine.journal.listeners.append(hears.decided)
-    base.answers.listeners.append(hears.answered)
-    base.watched.listeners.append(hears.observed)
-    parts.oversold.listeners.append(hears.oversold)
+    base, sources = parts.base, announcer.sources
+    base.engine.journal.listeners.append(sources.decided)
+    base.answers.listeners.append(sources.answered)
+    base.watched.listeners.append(sources.observed)
+    parts.oversold.listeners.append(sources.oversold)
     parts.beside.append(announcer.run)
     register_event_metrics(base.metrics, announcer)

@@ -155,7 +155,7 @@ def test_what_comes_and_goes_is_logged_once_a_minute(announced: Play, seconds: f
         def sends(*faults: Fault) -> None:
             way.faults[:] = faults
             sent.append(f"r{len(sent)}")
-            announcer_of(site).hears.oversold(make_pod("py-0"), make_run(sent[-1]))
+            announcer_of(site).sources.oversold(make_pod("py-0"), make_run(sent[-1]))
 
         sent: list[str] = []
         site.start()
@@ -223,7 +223,7 @@ def test_a_clean_stop_does_not_wait_for_events(announced: Play, fault: Fault) ->
         await site.passes(1)
         way.faults.append(fault)
         for number in range(100):
-            announcer_of(site).hears.oversold(make_pod("py-0"), make_run(f"r{number}"))
+            announcer_of(site).sources.oversold(make_pod("py-0"), make_run(f"r{number}"))
         await site.passes(0.5)
         assert len(way.calls) == 1
         began = asyncio.get_running_loop().time()

@@ -139,7 +139,7 @@ def test_what_was_queued_is_dropped_with_the_lead_and_what_lasts_is_not(profiles
         announcer = leader.host.parts.announcer
         assert announcer is not None
         for number in range(100):
-            announcer.hears.oversold(make_pod("py-0"), make_run(f"x{number}"))
+            announcer.sources.oversold(make_pod("py-0"), make_run(f"x{number}"))
         leader.lease_wire.after.append(refuse_renewals)
         while leader.leading:
             await site.passes(0.05)

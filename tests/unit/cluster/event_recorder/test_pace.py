@@ -56,23 +56,23 @@ def test_a_crowd_is_told_of_at_the_pace_and_after_a_burst(announced: Play) -> No
 
 
 def test_of_a_crowd_no_more_are_looked_at_than_are_told_of() -> None:
-    lasting = PendingConditions(60 * SECOND)
+    conditions = PendingConditions(60 * SECOND)
     looked: Counter[str] = Counter()
 
-    def look(spell: PendingCondition, now: Now) -> NoEvent:
-        looked[spell.name] += 1
+    def look(condition: PendingCondition, now: Now) -> NoEvent:
+        looked[condition.name] += 1
         return NoEvent.EARLY
 
-    lanes = EventQueue(lasting, look)
+    queue = EventQueue(conditions, look)
     for number in range(CROWD):
-        lasting.begins(("team-a", str(number)), str(number), ConditionKind.WAITING, number)
-    assert lanes.next(Now(NOW, 60 * SECOND - 1)) is None
+        conditions.observe(("team-a", str(number)), str(number), ConditionKind.WAITING, number)
+    assert queue.pop(Now(NOW, 60 * SECOND - 1)) is None
     assert looked == {}
     for _ in range(3):
-        lanes.next(Now(NOW, 60 * SECOND))
+        queue.pop(Now(NOW, 60 * SECOND))
     assert looked == {"0": 1}
     for _ in range(6):
-        lanes.next(Now(NOW, 61 * SECOND))
+        queue.pop(Now(NOW, 61 * SECOND))
     assert looked == {str(number): 1 for number in range(7)}
 
 
@@ -97,7 +97,7 @@ def test_what_is_beyond_the_queue_is_dropped_and_counted(announced: Play) -> Non
         await site.passes(1)
         announcer = announcer_of(site)
         for number in range(1_300):
-            announcer.hears.oversold(make_pod("py-0"), make_run(f"r{number:04}"))
+            announcer.sources.oversold(make_pod("py-0"), make_run(f"r{number:04}"))
         assert announcer.lengths[Lane.AT_ONCE] == 1_000
         assert announcer.counts[EventReason.RUNTIME_POD_OVERSOLD, EventOutcome.DROPPED] == 300
         await site.passes(4)
@@ -110,39 +110,39 @@ def test_what_is_beyond_the_queue_is_dropped_and_counted(announced: Play) -> Non
 
 
 def test_no_more_runs_are_watched_than_can_be_told_of() -> None:
-    lasting = PendingConditions(SECOND, most=3)
-    begun = [lasting.begins(("a", str(number)), "r", ConditionKind.WAITING, 0) for number in range(5)]
-    assert [one is not None for one in begun] == [True, True, True, False, False]
-    lasting.ends(("a", "1"))
-    assert lasting.begins(("a", "9"), "r", ConditionKind.WAITING, 0) is not None
+    conditions = PendingConditions(SECOND, most=3)
+    noted = [conditions.observe(("a", str(number)), "r", ConditionKind.WAITING, 0) for number in range(5)]
+    assert noted == [True, True, True, False, False]
+    conditions.end(("a", "1"))
+    assert conditions.observe(("a", "9"), "r", ConditionKind.WAITING, 0)
 
 
 def test_runs_that_came_and_went_leave_nothing() -> None:
-    lasting = PendingConditions(60 * SECOND)
+    conditions = PendingConditions(60 * SECOND)
     for number in range(CROWD):
-        lasting.begins(("a", str(number)), "r", ConditionKind.WAITING, 0)
-        lasting.ends(("a", str(number)))
-    assert len(lasting) == 0
-    assert len(lasting._heap) < 2_000
+        conditions.observe(("a", str(number)), "r", ConditionKind.WAITING, 0)
+        conditions.end(("a", str(number)))
+    assert len(conditions) == 0
+    assert len(conditions._heap) < 2_000
 
 
 def test_events_that_were_written_longest_ago_are_forgotten_first() -> None:
-    known = EventCorrelator(most=2)
+    correlator = EventCorrelator(most=2)
     said = [EventContent(EventReason.INVALID_RUN, reference_to_run("a", str(n), ""), "") for n in range(3)]
-    events = [known.of(one, 0, 7) for one in said[:2]]
+    events = [correlator.of(one, 0, 7) for one in said[:2]]
     for one, event in zip(said[:2], events, strict=True):
-        known.written(one, event, 0)
-    known.written(said[0], events[0], 1)
-    known.of(said[2], 2, 7)
-    assert known.of(said[0], 2, 7) is events[0]
-    assert len(known) == 2
+        correlator.written(one, event, 0)
+    correlator.written(said[0], events[0], 1)
+    correlator.of(said[2], 2, 7)
+    assert correlator.of(said[0], 2, 7) is events[0]
+    assert len(correlator) == 2
 
 
 def test_so_many_events_are_remembered_and_no_more() -> None:
-    known = EventCorrelator()
+    correlator = EventCorrelator()
     for number in range(20_001):
-        known.of(EventContent(EventReason.INVALID_RUN, reference_to_run("a", str(number), ""), ""), 0, 7)
-    assert len(known) == 20_000
+        correlator.of(EventContent(EventReason.INVALID_RUN, reference_to_run("a", str(number), ""), ""), 0, 7)
+    assert len(correlator) == 20_000
 
 
 @given(
