@@ -1,1 +1,1 @@
-"""What others see of a running host: log lines, metrics, probes."""
+"""What operators see of a running scheduler: log lines, metrics, probes."""

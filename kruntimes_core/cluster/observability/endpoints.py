@@ -1,4 +1,4 @@
-"""Probes and metrics over HTTP. The only file that serves with aiohttp."""
+"""Probes and metrics over HTTP, and the addresses to listen on. The only file that serves with aiohttp."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from kruntimes_core.cluster.observability.health import HealthCheck, probe_text
 from kruntimes_core.model.messages import InputError
 
 Checks = Callable[[], Sequence[HealthCheck]]
-Page = Callable[[Mapping[str, str]], tuple[str, str]]
+PageHandler = Callable[[Mapping[str, str]], tuple[str, str]]
 """From a query to a text and its type."""
-Handler = Callable[[web.Request], Awaitable[web.Response]]
+_Handler = Callable[[web.Request], Awaitable[web.Response]]
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -28,9 +28,9 @@ class Endpoints:
         alive: Checks,
         ready: Checks,
         metrics: Callable[[], bytes],
-        pages: Mapping[str, Page] | None = None,
+        pages: Mapping[str, PageHandler] | None = None,
     ) -> None:
-        """alive, ready, metrics: asked for each request. pages: what else is served with them, by path."""
+        """alive, ready, metrics: called for each request. pages: what else is served with them, by path."""
         self._alive = alive
         self._ready = ready
         self._metrics = metrics
@@ -75,7 +75,7 @@ class Endpoints:
         host, port = runner.addresses[0][:2]
         self.listening |= dict.fromkeys(parts, (host, port))
 
-    def _answer(self, checks: Checks) -> Handler:
+    def _answer(self, checks: Checks) -> _Handler:
         async def answer(request: web.Request) -> web.Response:
             found = checks()
             status = 200 if all(check.holds for check in found) else 503
@@ -87,7 +87,7 @@ class Endpoints:
         return web.Response(body=self._metrics(), headers={"Content-Type": _METRICS_TYPE})
 
 
-def _shown(page: Page) -> Handler:
+def _shown(page: PageHandler) -> _Handler:
     async def answer(request: web.Request) -> web.Response:
         text, content_type = page(request.query)
         return web.Response(text=text, content_type=content_type)

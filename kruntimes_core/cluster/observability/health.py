@@ -1,4 +1,4 @@
-"""What a probe asks: is this so, and if not, why not."""
+"""What probes answer: checks that hold, or say why not."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""All metrics of one host, in a registry of its own. No label ever holds what a user wrote.
-
-Counters are read from the engine's tally when somebody asks; only durations are kept here.
-"""
+"""All metrics of one scheduler, in a registry of its own. No label ever holds what a user wrote."""
 
 from __future__ import annotations
 
@@ -24,30 +21,19 @@ _QUEUE_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 6
 
 Labels = tuple[str, ...]
 Samples = Mapping[Labels, float]
-Name = TypeVar("Name", bound=StrEnum)
+_Name = TypeVar("_Name", bound=StrEnum)
 
 
-class ScrapedMetric(Collector):
-    """One metric whose samples are read when it is scraped."""
+class Metrics(Collector):
+    """What is shown at a scrape. Counters and gauges are read then; only durations are kept here."""
 
-    def __init__(self, family: Callable[[], Metric]) -> None:
-        self._family = family
-
-    def collect(self) -> Iterator[Metric]:
-        """The metric as it stands."""
-        yield self._family()
-
-
-class Metrics:
-    """The registry, and what feeds it. Two hosts in one process share nothing."""
-
-    def __init__(self, tally: Counters, profiles: Profiles) -> None:
+    def __init__(self, counters: Counters, profiles: Profiles) -> None:
+        """counters: the engine's. profiles: whose plugins have series of their own."""
         self._registry = CollectorRegistry(auto_describe=False)
-        self._sources: list[Collector] = []
+        self._sources: list[Callable[[], Metric]] = []
+        self._broken_sources = 0
         self.plugins: dict[str, ActivePlugin] = {}
         """Those that have series of their own, by name."""
-        self.broken_sources = 0
-        """How often a metric could not be read: the others are shown nevertheless."""
         self.cycle_seconds = self._histogram(
             "sync_duration_seconds",
             "Duration of a scheduling cycle's plan, by the host's clock.",
@@ -58,41 +44,40 @@ class Metrics:
             "Time from when a Run was first seen Pending until its bind was applied.",
             _QUEUE_BUCKETS,
         )
-        self._registry.register(_Guarded(self))
+        self._registry.register(self)
         self.know(profiles)
-        self._count_tally(tally)
+        # Every series stands from the beginning: their number is that of what is installed.
+        self._register_cycles(counters)
+        self._register_plugins(counters)
 
     def know(self, profiles: Profiles) -> None:
         """Show the series of these plugins from now on; those of others that were known stay."""
         self.plugins |= {plugin.name: plugin for profile in profiles.all for plugin in profile.plugins}
 
-    def add(self, source: Collector) -> None:
-        """Show one more metric. One that raises is left out of a scrape, and counted."""
-        self._sources.append(source)
-
     def counter(self, name: str, text: str, labels: Labels, read: Callable[[], Samples]) -> None:
-        """Add a counter. name: without prefix and `_total`."""
-
-        def family() -> Metric:
-            return _filled(CounterMetricFamily(PREFIX + name, text, labels=labels), read())
-
-        self.add(ScrapedMetric(family))
+        """Add a counter. name: without prefix and `_total`. read: called at each scrape."""
+        self._sources.append(lambda: _filled(CounterMetricFamily(PREFIX + name, text, labels=labels), read()))
 
     def gauge(self, name: str, text: str, labels: Labels, read: Callable[[], Samples]) -> None:
-        """Add a gauge. name: without prefix."""
-
-        def family() -> Metric:
-            return _filled(GaugeMetricFamily(PREFIX + name, text, labels=labels), read())
-
-        self.add(ScrapedMetric(family))
+        """Add a gauge. name: without prefix. read: called at each scrape."""
+        self._sources.append(lambda: _filled(GaugeMetricFamily(PREFIX + name, text, labels=labels), read()))
 
     def exposition(self) -> bytes:
         """All metrics in Prometheus' text format."""
         return generate_latest(self._registry)
 
-    def sources(self) -> Iterable[Collector]:
-        """What is read when it is scraped."""
-        return tuple(self._sources)
+    def collect(self) -> Iterator[Metric]:
+        """Read every source. One that raises is left out of the scrape, and counted."""
+        for source in tuple(self._sources):
+            try:
+                family = source()
+            except Exception:  # noqa: BLE001 - counted, and shown as a metric of its own
+                self._broken_sources += 1
+                continue
+            yield family
+        broken = CounterMetricFamily(PREFIX + "metrics_errors", "Metrics that could not be read.")
+        broken.add_metric([], self._broken_sources)
+        yield broken
 
     def queued(self, ticks: int) -> None:
         """A Run was bound after so many ticks in the queue."""
@@ -101,51 +86,43 @@ class Metrics:
     def _histogram(self, name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
         return Histogram(PREFIX + name, text, buckets=buckets, registry=self._registry)
 
-    def _count_tally(self, tally: Counters) -> None:
-        """The counters of the specification and of the API contract, and the engine's own.
-
-        Every series stands from the beginning: their number is that of what is installed.
-        """
-        self._count_cycles(tally)
-        self._count_plugins(tally)
-
-    def _count_cycles(self, tally: Counters) -> None:
+    def _register_cycles(self, counters: Counters) -> None:
         self.counter(
-            "sync", "Scheduling cycles by result.", ("result",), lambda: _closed(SyncResult, tally.syncs)
+            "sync", "Scheduling cycles by result.", ("result",), lambda: _closed(SyncResult, counters.syncs)
         )
         self.counter(
             "no_pods",
             "Cycles that found no feasible Runtime Pod.",
             (),
-            lambda: {(): tally.syncs[SyncResult.NO_PODS]},
+            lambda: {(): counters.syncs[SyncResult.NO_PODS]},
         )
         self.counter(
             "reservation_conflicts",
             "Reservations lost to a conflict, by stage.",
             ("stage",),
-            lambda: _closed(ConflictStage, tally.reservation_conflicts),
+            lambda: _closed(ConflictStage, counters.reservation_conflicts),
         )
         self.counter(
             "pending_run_wakeups",
             "Activations of waiting Runs, by what caused them.",
             ("source",),
-            lambda: _closed(WakeupSource, tally.wakeups),
+            lambda: _closed(WakeupSource, counters.wakeups),
         )
         self.counter(
             "sweep_rescues",
             "Runs that only the safety sweep got placed: a lost wakeup each.",
             (),
-            lambda: {(): tally.rescues},
+            lambda: {(): counters.rescues},
         )
 
-    def _count_plugins(self, tally: Counters) -> None:
+    def _register_plugins(self, counters: Counters) -> None:
         def rejections() -> Samples:
             none = {(one.name, reason): 0.0 for one in self.plugins.values() for reason in one.reasons}
-            return none | counted(tally.filter_rejections)
+            return none | counted(counters.filter_rejections)
 
         def errors() -> Samples:
             none = {(one.name, hook): 0.0 for one in self.plugins.values() for hook in one.hooks}
-            return none | counted(tally.plugin_errors)
+            return none | counted(counters.plugin_errors)
 
         self.counter(
             "filter_rejections",
@@ -157,27 +134,8 @@ class Metrics:
 
 
 def counted(counts: Mapping[tuple[str, str], int]) -> dict[Labels, float]:
-    """A copy, made in one step of the interpreter: others may count meanwhile."""
+    """A copy, made in one step of the interpreter: other threads may count meanwhile."""
     return {(*labels,): float(number) for labels, number in dict(counts).items()}
-
-
-class _Guarded(Collector):
-    """Reads every source; a scrape does not fail as a whole because one of them does."""
-
-    def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
-
-    def collect(self) -> Iterator[Metric]:
-        for source in self._metrics.sources():
-            try:
-                families = list(source.collect())
-            except Exception:  # noqa: BLE001 - counted below, and shown as a metric of its own
-                self._metrics.broken_sources += 1
-                continue
-            yield from families
-        broken = CounterMetricFamily(PREFIX + "metrics_errors", "Metrics that could not be read.")
-        broken.add_metric([], self._metrics.broken_sources)
-        yield broken
 
 
 def _filled(family: CounterMetricFamily | GaugeMetricFamily, samples: Samples) -> Metric:
@@ -186,5 +144,5 @@ def _filled(family: CounterMetricFamily | GaugeMetricFamily, samples: Samples) -
     return family
 
 
-def _closed(names: Iterable[Name], counts: Mapping[Name, int]) -> Samples:
+def _closed(names: Iterable[_Name], counts: Mapping[_Name, int]) -> Samples:
     return {(name.value,): counts.get(name, 0) for name in names}

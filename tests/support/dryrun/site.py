@@ -55,7 +55,7 @@ class Beside:
         await self.site.passes(seconds)
 
     @property
-    def comparison(self) -> DryRunComparer:
+    def comparer(self) -> DryRunComparer:
         """The dry run's."""
         found = self.site.host.parts.comparison
         assert found is not None
@@ -64,7 +64,7 @@ class Beside:
     @property
     def report(self) -> DryRunReport:
         """What it has come to."""
-        return self.comparison.report
+        return self.comparer.report
 
     @property
     def differences(self) -> list[Difference]:

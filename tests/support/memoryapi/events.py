@@ -118,11 +118,11 @@ class EventWay:
 Scene = Callable[[Site, EventWay], Awaitable[None]]
 
 
-def announcer_of(site: Site) -> EventRecorder:
+def recorder_of(site: Site) -> EventRecorder:
     """What sends the Events of the host."""
-    announcer = site.host.parts.announcer
-    assert announcer is not None
-    return announcer
+    recorder = site.host.parts.announcer
+    assert recorder is not None
+    return recorder
 
 
 class Play(Protocol):

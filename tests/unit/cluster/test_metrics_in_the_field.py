@@ -8,21 +8,19 @@ import io
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import prometheus_client
 import pytest
 from memoryapi.site import Site, play
-from prometheus_client.core import Metric
-from prometheus_client.registry import Collector
 from virtual.time import run_virtual
 
 from kruntimes_core import Reject, Run, RuntimePod
 from kruntimes_core.cli.main import main
 from kruntimes_core.cluster.dry_run.comparer import DryRunSettings
 from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress
+from kruntimes_core.cluster.observability.metrics import Samples
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.testing.harness import RUNS
@@ -97,9 +95,8 @@ def test_a_round_of_offers_is_a_plan_as_any_other(profiles: Profiles) -> None:
 
 
 def test_a_scrape_answers_200_with_what_can_be_read(profiles: Profiles) -> None:
-    class Raising(Collector):
-        def collect(self) -> Iterator[Metric]:
-            raise RuntimeError("not today")
+    def raising() -> Samples:
+        raise RuntimeError("not today")
 
     def scrape(port: int) -> tuple[int, str]:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
@@ -107,7 +104,7 @@ def test_a_scrape_answers_200_with_what_can_be_read(profiles: Profiles) -> None:
 
     async def scene() -> tuple[int, str]:
         site = Site(profiles)
-        site.host.metrics.add(Raising())
+        site.host.metrics.counter("unreadable", "Raises.", (), raising)
         endpoints = Endpoints(alive=list, ready=list, metrics=site.host.metrics.exposition)
         await endpoints.open(None, ListenAddress("127.0.0.1", 0, "--metrics-bind-address"))
         try:
@@ -124,18 +121,18 @@ def test_a_scrape_answers_200_with_what_can_be_read(profiles: Profiles) -> None:
 FORK = """
 import os
 from kruntimes_core.cluster.observability.metrics import Metrics
-from kruntimes_core.engine.counters import Tally
+from kruntimes_core.engine.counters import Counters
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import Profile
 
-metrics = Metrics(Tally(), Profiles((Profile(),)))
+metrics = Metrics(Counters(), Profiles((Profile(),)))
 metrics.queued(1_000_000)
 before = metrics.exposition()
 child = os.fork()
 if child == 0:
     metrics.queued(1_000_000)
     own = b"run_queue_duration_seconds_count 2.0" in metrics.exposition()
-    Metrics(Tally(), Profiles((Profile(),)))
+    Metrics(Counters(), Profiles((Profile(),)))
     os._exit(0 if own else 1)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 assert metrics.exposition() == before

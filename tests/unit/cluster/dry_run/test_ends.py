@@ -22,11 +22,11 @@ from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 def test_both_end_it(profiles: Profiles, fields: dict[str, Any], phase: str) -> None:
     async def scene(site: Site, other: Beside) -> None:
         await other.starts_with("r1", **fields)
-        assert other.comparison.held == 1
+        assert other.comparer.held == 1
         other.ends("r1", phase)
         await site.passes(1)
         assert other.counts() == (1, 0, {})
-        assert other.comparison.held == 0
+        assert other.comparer.held == 0
 
     play(profiles, scene)
 

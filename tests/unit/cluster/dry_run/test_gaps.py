@@ -35,7 +35,7 @@ def test_what_a_list_shows_was_not_seen_to_happen(profiles: Profiles) -> None:
             stream.silent = False
         await lists_anew(site)
         assert other.counts() == (0, 0, {"gap": 1, "gone": 1})
-        assert other.comparison.held == 0
+        assert other.comparer.held == 0
 
     play(profiles, scene)
 
@@ -72,7 +72,7 @@ def test_no_time_runs_out_while_nothing_is_decided(profiles: Profiles) -> None:
         await site.passes(PATIENCE_SECONDS + 2)
         assert any("forbidden" in why for why in site.why_not_ready())
         assert other.counts() == (0, 0, {"gap": 1})
-        assert other.comparison.held == 0
+        assert other.comparer.held == 0
         site.api.faults.clear()
         await site.passes(5)
         other.binds("r1", "py-0")
@@ -95,7 +95,7 @@ def test_what_is_placed_while_nothing_is_decided_is_not_compared(profiles: Profi
         other.binds("r1", "py-0")
         await site.passes(1)
         assert other.counts() == (0, 0, {"gap": 1})
-        assert other.comparison.held == 0
+        assert other.comparer.held == 0
 
     play(profiles, scene)
 
@@ -113,6 +113,6 @@ def test_what_only_a_read_shows_was_not_seen_to_happen(profiles: Profiles, pod: 
         await site.passes(1)
         assert site.api.count("get", "runs") == 1
         assert other.counts() == (0, 0, {"gap": 1})
-        assert other.comparison.held == 0
+        assert other.comparer.held == 0
 
     play(profiles, scene)

@@ -136,7 +136,7 @@ def test_nothing_is_written_and_nothing_is_held_for_ever(profiles: Profiles, see
                 site.end(run["metadata"]["name"], phase="Failed")
         await site.passes(PATIENCE_SECONDS + 2)
         assert site.why_not_ready() == []
-        assert other.comparison.held == 0
+        assert other.comparer.held == 0
         assert held_room(site) == used_room(site)
         assert site.host.engine.sizes["allocations"] == len(
             [run for run in site.server.all(RUNS) if run["status"]["phase"] in _ACTIVE]

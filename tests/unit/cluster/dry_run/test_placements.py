@@ -16,11 +16,11 @@ from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 def test_the_same_pod(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
         await other.starts_with("r1", pods=TWO_PODS)
-        assert other.comparison.held == 1
+        assert other.comparer.held == 1
         other.binds("r1", "py-0")
         await site.passes(1)
         assert other.counts() == (1, 0, {})
-        assert other.comparison.held == 0
+        assert other.comparer.held == 0
 
     play(profiles, scene)
 
@@ -182,7 +182,7 @@ def test_room_that_came_free_and_is_reserved_here_for_another_is_hinted_at(profi
 def test_what_is_held_counts_for_later_decisions(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
         await other.starts_with("r1", "r2", "r3", pods={"py-0": 1, "py-1": 1})
-        assert other.comparison.held == 2
+        assert other.comparer.held == 2
         other.binds("r1", "py-0")
         other.binds("r2", "py-1")
         await site.passes(1)

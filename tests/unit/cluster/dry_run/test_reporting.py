@@ -17,7 +17,7 @@ from kruntimes_core.cli.scheduler.comparison import PATH, report_lines, report_p
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.dry_run.difference import Difference, DifferenceKind, NotCompared
 from kruntimes_core.cluster.dry_run.report import BLAMED, DryRunReport, report_document
-from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress, Page
+from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress, PageHandler
 from kruntimes_core.cluster.observability.log import Format, Log
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW, make_run
@@ -116,7 +116,7 @@ def test_json_lines_carry_the_same(profiles: Profiles) -> None:
 
 
 def document(site: Site, other: Beside) -> dict[str, Any]:
-    return report_document(other.report, other.comparison.held, site.clock.now().wall)
+    return report_document(other.report, other.comparer.held, site.clock.now().wall)
 
 
 def test_the_document(profiles: Profiles) -> None:
@@ -168,11 +168,11 @@ def test_the_latest_hundred_are_kept() -> None:
 
 
 def test_it_is_served_beside_the_metrics_while_it_runs(profiles: Profiles) -> None:
-    found: list[Page] = []
+    found: list[PageHandler] = []
 
     async def scene(site: Site, other: Beside) -> None:
         await some_of_each(site, other)
-        found.append(report_page(other.comparison, site.clock))
+        found.append(report_page(other.comparer, site.clock))
 
     async def asked(query: dict[str, str]) -> tuple[str, str]:
         endpoints = Endpoints(alive=list, ready=list, metrics=lambda: b"", pages={PATH: found[0]})

@@ -211,6 +211,6 @@ def test_what_was_held_at_a_stop(profiles: Profiles) -> None:
         await other.starts_with("r1", pods={"py-0": 1})
         await site.end_host()
         assert other.counts() == (0, 0, {"stopped": 1})
-        assert other.comparison.held == 0
+        assert other.comparer.held == 0
 
     play(profiles, scene)

@@ -7,7 +7,7 @@ import json
 
 import pytest
 from memoryapi.calls import status
-from memoryapi.events import AFTER, EventWay, Fault, Play, announcer_of
+from memoryapi.events import AFTER, EventWay, Fault, Play, recorder_of
 from memoryapi.site import Site
 
 from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReason
@@ -82,7 +82,7 @@ def test_binds_go_on_while_events_do_not(announced: Play, fault: str) -> None:
         ]
         assert len(binds) == 20
         assert max(binds) - asked == pytest.approx(0.01)
-        counts = announcer_of(site).counts
+        counts = recorder_of(site).counts
         assert counts[EventReason.INVALID_RUN, outcome] == times
         assert {kind for _, kind in counts} == {outcome}
         assert way.events == []
@@ -102,7 +102,7 @@ def test_a_refused_event_is_not_tried_again_and_a_lost_one_five_times(announced:
         invalid_run(site, "lost")
         await site.passes(40)
         assert len(way.calls) == 6
-        counts = announcer_of(site).counts
+        counts = recorder_of(site).counts
         assert counts[EventReason.INVALID_RUN, EventOutcome.FAILED] == 5
         assert counts[EventReason.INVALID_RUN, EventOutcome.DROPPED] == 1
 
@@ -124,7 +124,7 @@ def test_an_event_whose_answer_was_lost_is_not_made_twice(announced: Play) -> No
         names = [json.loads(call.body or b"")["metadata"]["name"] for _, call in way.calls]
         assert len(names) == 2
         assert len(set(names)) == 1
-        assert announcer_of(site).counts[EventReason.INVALID_RUN, EventOutcome.CREATED] == 1
+        assert recorder_of(site).counts[EventReason.INVALID_RUN, EventOutcome.CREATED] == 1
 
     announced(scene)
 
@@ -138,13 +138,13 @@ def test_while_nothing_gets_through_it_is_tried_ever_more_seldom(announced: Play
         await site.passes(AFTER + 60)
         assert 5 <= len(way.calls) <= 9
         assert site.log.count("cannot create events.events.k8s.io in team-a: forbidden: grant") == 1
-        (check,) = announcer_of(site).checks()
+        (check,) = recorder_of(site).checks()
         assert check.holds
         assert "grant the verb" in check.note
         way.faults.clear()
         await site.passes(70)
         assert len(way.events) > 20
-        assert announcer_of(site).checks()[0].note == ""
+        assert recorder_of(site).checks()[0].note == ""
 
     announced(scene, after=2.0)
 
@@ -155,7 +155,7 @@ def test_what_comes_and_goes_is_logged_once_a_minute(announced: Play, seconds: f
         def sends(*faults: Fault) -> None:
             way.faults[:] = faults
             sent.append(f"r{len(sent)}")
-            announcer_of(site).sources.oversold(make_pod("py-0"), make_run(sent[-1]))
+            recorder_of(site).sources.oversold(make_pod("py-0"), make_run(sent[-1]))
 
         sent: list[str] = []
         site.start()
@@ -223,7 +223,7 @@ def test_a_clean_stop_does_not_wait_for_events(announced: Play, fault: Fault) ->
         await site.passes(1)
         way.faults.append(fault)
         for number in range(100):
-            announcer_of(site).sources.oversold(make_pod("py-0"), make_run(f"r{number}"))
+            recorder_of(site).sources.oversold(make_pod("py-0"), make_run(f"r{number}"))
         await site.passes(0.5)
         assert len(way.calls) == 1
         began = asyncio.get_running_loop().time()

@@ -122,9 +122,9 @@ def test_what_was_under_way_at_the_end_of_a_lead_is_no_failure(
         first.faults.append(sleeps)
         site.run("r1")
         await site.passes(AFTER + 1)
-        announcer = leader.host.parts.announcer
-        assert announcer is not None
-        assert announcer.counts == {(EventReason.FAILED_SCHEDULING, outcome): 1}
+        recorder = leader.host.parts.announcer
+        assert recorder is not None
+        assert recorder.counts == {(EventReason.FAILED_SCHEDULING, outcome): 1}
 
     play(profiles, scene)
 
@@ -136,17 +136,17 @@ def test_what_was_queued_is_dropped_with_the_lead_and_what_lasts_is_not(profiles
         await site.replicas[1].stop()
         site.run("r1")
         await site.passes(AFTER + 1)
-        announcer = leader.host.parts.announcer
-        assert announcer is not None
+        recorder = leader.host.parts.announcer
+        assert recorder is not None
         for number in range(100):
-            announcer.sources.oversold(make_pod("py-0"), make_run(f"x{number}"))
+            recorder.sources.oversold(make_pod("py-0"), make_run(f"x{number}"))
         leader.lease_wire.after.append(refuse_renewals)
         while leader.leading:
             await site.passes(0.05)
         await site.passes(3)
         leader.lease_wire.after.clear()
         await site.until(lambda: leader.host.deciding, 30)
-        assert announcer.lengths[Lane.AT_ONCE] == 0
+        assert recorder.lengths[Lane.AT_ONCE] == 0
         await site.passes(REPEAT)
         assert first.of("r1")[0]["series"]["count"] == 2
 

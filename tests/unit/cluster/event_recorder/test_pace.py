@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memoryapi.events import AFTER, REPEAT, EventWay, Play, announcer_of
+from memoryapi.events import AFTER, REPEAT, EventWay, Play, recorder_of
 from memoryapi.site import Site
 
 from kruntimes_core.cluster.event_recorder.event import (
@@ -95,15 +95,15 @@ def test_what_is_beyond_the_queue_is_dropped_and_counted(announced: Play) -> Non
     async def scene(site: Site, way: EventWay) -> None:
         site.start()
         await site.passes(1)
-        announcer = announcer_of(site)
+        recorder = recorder_of(site)
         for number in range(1_300):
-            announcer.sources.oversold(make_pod("py-0"), make_run(f"r{number:04}"))
-        assert announcer.lengths[Lane.AT_ONCE] == 1_000
-        assert announcer.counts[EventReason.RUNTIME_POD_OVERSOLD, EventOutcome.DROPPED] == 300
+            recorder.sources.oversold(make_pod("py-0"), make_run(f"r{number:04}"))
+        assert recorder.lengths[Lane.AT_ONCE] == 1_000
+        assert recorder.counts[EventReason.RUNTIME_POD_OVERSOLD, EventOutcome.DROPPED] == 300
         await site.passes(4)
-        told = announcer.counts[EventReason.RUNTIME_POD_OVERSOLD, EventOutcome.CREATED]
+        told = recorder.counts[EventReason.RUNTIME_POD_OVERSOLD, EventOutcome.CREATED]
         assert told == len(way.events)
-        under_way = 1_000 - announcer.lengths[Lane.AT_ONCE] - told
+        under_way = 1_000 - recorder.lengths[Lane.AT_ONCE] - told
         assert under_way in (0, 1)
 
     announced(scene)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from memoryapi.calls import status, target
-from memoryapi.events import AFTER, REPEAT, EventWay, Play, announcer_of
+from memoryapi.events import AFTER, REPEAT, EventWay, Play, recorder_of
 from memoryapi.site import Site
 
 from kruntimes_core.cluster.event_recorder.event import EventReason
@@ -114,7 +114,7 @@ def test_what_cannot_be_written_for_long_is_said(announced: Play, code: int, say
         site.api.faults.clear()
         await site.passes(61)
         assert site.pod_of("r1") == "py-0"
-        assert announcer_of(site).lengths[Lane.LASTING] == 0
+        assert recorder_of(site).lengths[Lane.LASTING] == 0
 
     announced(scene)
 

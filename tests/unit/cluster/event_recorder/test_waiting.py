@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from memoryapi.events import AFTER, REPEAT, EventWay, Play, announcer_of
+from memoryapi.events import AFTER, REPEAT, EventWay, Play, recorder_of
 from memoryapi.site import Site
 
 from kruntimes_core.cluster.event_recorder.event import CONTROLLER
@@ -73,7 +73,7 @@ def test_one_that_is_placed_at_once_is_never_watched(announced: Play) -> None:
         for number in range(50):
             site.run(f"r{number}")
         await site.passes(1)
-        assert announcer_of(site).lengths == {"at_once": 0, "lasting": 0, "placements": 0}
+        assert recorder_of(site).lengths == {"at_once": 0, "lasting": 0, "placements": 0}
         await site.passes(2 * AFTER)
         assert way.calls == []
 
@@ -99,7 +99,7 @@ def test_one_that_is_gone_makes_none(announced: Play, seen: bool) -> None:
             site.api.oldest = 0
         await site.passes(AFTER + 2)
         assert way.calls == []
-        assert announcer_of(site).lengths[Lane.LASTING] == 0
+        assert recorder_of(site).lengths[Lane.LASTING] == 0
 
     announced(scene)
 

@@ -6,15 +6,13 @@ import asyncio
 import re
 import threading
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
 from memoryapi.events import EventWay
 from memoryapi.site import Site, play
-from prometheus_client.core import Metric
-from prometheus_client.registry import Collector
 from virtual.planning import InlinePlanner
 
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
@@ -26,7 +24,7 @@ from kruntimes_core.cluster.leading.term import Term
 from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress, parse_address
 from kruntimes_core.cluster.observability.health import HealthCheck, probe_text
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.observability.metrics import Metrics
+from kruntimes_core.cluster.observability.metrics import Metrics, Samples
 from kruntimes_core.engine.counters import Counters, SyncResult
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.messages import InputError
@@ -113,12 +111,11 @@ def test_two_hosts_in_one_process_share_no_number(profiles: Profiles) -> None:
 
 
 def test_a_metric_that_cannot_be_read_leaves_the_others(profiles: Profiles) -> None:
-    class Raising(Collector):
-        def collect(self) -> Iterator[Metric]:
-            raise RuntimeError("no")
+    def raising() -> Samples:
+        raise RuntimeError("no")
 
     metrics = Metrics(Counters(), profiles)
-    metrics.add(Raising())
+    metrics.counter("unreadable", "Raises.", (), raising)
     text = metrics.exposition().decode()
     assert "kruntimes_scheduler_no_pods_total 0.0" in text
     assert "kruntimes_scheduler_metrics_errors_total 1.0" in text

@@ -66,8 +66,8 @@ def test_an_api_server_takes_every_event_at_its_longest(reason: EventReason) -> 
     server.create(server.resources.named("namespaces"), None, namespace_body("team-a"))
     name = "a" * 250 + ".b1"
     pod = ObjectReference("v1", "Pod", "team-a", name, "u" * 36)
-    announcement = EventContent(reason, reference_to_run("team-a", name, "u" * 36), "\u20ac" * 4_096, pod)
-    event = announcement.event(announcement.name(2**63 - 1), "i" * 300, NOW)
+    content = EventContent(reason, reference_to_run("team-a", name, "u" * 36), "\u20ac" * 4_096, pod)
+    event = content.event(content.name(2**63 - 1), "i" * 300, NOW)
     events = server.resources.named("events", "events.k8s.io")
     made = server.create(events, "team-a", event).object
     assert len(made["note"].encode()) <= 1_024
