@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 
 from kruntimes_core import __version__
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
-from kruntimes_core.cluster.announcing.settings import EventSettings, EventSink, events_to
 from kruntimes_core.cluster.connection.connection import Connection
+from kruntimes_core.cluster.event_recorder.recorder import EventSettings, EventSink, events_to
 from kruntimes_core.cluster.leader_election.elector import LeaderElector
 from kruntimes_core.cluster.leader_election.lease_lock import new_identity
 from kruntimes_core.cluster.transport.http import HttpTransport

@@ -13,7 +13,7 @@ from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.leader_election.elector import LeaderElector
 from kruntimes_core.cluster.leader_election.lease_lock import lease_namespace, new_identity
 from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.rights.transport import HeardTransport
 from kruntimes_core.cluster.transport.http import HttpTransport

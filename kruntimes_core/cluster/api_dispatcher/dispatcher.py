@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 
 from kruntimes_core.cluster.api_dispatcher.answers import NOT_SENT, RunReader, write_answer
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.observing.log import Level, Log
+from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.resources import RUNS
 from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Transport, TransportError
 from kruntimes_core.engine.api_calls import (

@@ -6,9 +6,9 @@ import re
 
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.failures import forbidden
-from kruntimes_core.cluster.observing.checks import Check
-from kruntimes_core.cluster.observing.log import Log
-from kruntimes_core.cluster.observing.metrics import Samples
+from kruntimes_core.cluster.observability.health import HealthCheck
+from kruntimes_core.cluster.observability.log import Log
+from kruntimes_core.cluster.observability.metrics import Samples
 from kruntimes_core.cluster.rights.needed import NEEDED, READ_RUN, WRITE_STATUS, Right, right_of
 from kruntimes_core.cluster.statuses import status_of
 from kruntimes_core.cluster.transport.protocol import Call, Response
@@ -38,11 +38,11 @@ class MissingRights:
         elif self._refused_at and response.status < 500 and response.status not in _NO_VERDICT:
             self._granted(call)
 
-    def check(self) -> Check:
+    def check(self) -> HealthCheck:
         """What a readiness probe should know beside what lists, watches and elections say themselves."""
         self._forget()
         said = [_text(right, namespace) for right, namespace in self._refused_at if right in _UNSEEN]
-        return Check("rights", "; ".join(sorted(said)))
+        return HealthCheck("rights", "; ".join(sorted(said)))
 
     def samples(self) -> Samples:
         """For each right that is needed, in how many namespaces it is refused."""

@@ -9,7 +9,7 @@ from random import Random
 from kruntimes_core.cluster.backoff import RetryBackoff
 from kruntimes_core.cluster.clock import Clock, TimeSlices
 from kruntimes_core.cluster.failures import ApiFailure, FailureKind, outdated
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.transport.protocol import Transport
 from kruntimes_core.cluster.watching.feed import Feed
 from kruntimes_core.cluster.watching.listing import Listed, Listing

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.resources import Resource
 from kruntimes_core.cluster.transport.protocol import Call, Response, Transport, TransportError
 from kruntimes_core.cluster.watching.feed import Feed

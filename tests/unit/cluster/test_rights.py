@@ -11,7 +11,7 @@ from memoryapi.calls import status, target
 from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES
 from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.rights.needed import NEEDED, Right, right_of

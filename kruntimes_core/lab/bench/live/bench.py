@@ -15,7 +15,7 @@ from kruntimes_core import __version__
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.connection.incluster import in_cluster
 from kruntimes_core.cluster.connection.opening import connect, try_connection
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.transport.http import HttpTransport
 from kruntimes_core.cluster.transport.protocol import TransportError
 from kruntimes_core.lab.bench.live.api import Api

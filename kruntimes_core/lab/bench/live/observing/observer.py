@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.resources import PODS, RUNS, Resource
 from kruntimes_core.cluster.transport.protocol import Transport
 from kruntimes_core.cluster.watching.feed import Feed

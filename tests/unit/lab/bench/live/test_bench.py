@@ -14,7 +14,7 @@ import pytest
 from embedded.place import EmbeddedPlace
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.resources import RUNS as RUNS_OF_THE_HOST
 from kruntimes_core.cluster.transport.http import HttpTransport
 from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, NotSentError, Response
