@@ -34,12 +34,12 @@ class Metrics(Collector):
         self._broken_sources = 0
         self.plugins: dict[str, ActivePlugin] = {}
         """Those that have series of their own, by name."""
-        self.cycle_seconds = self._histogram(
+        self._cycle_seconds = self._histogram(
             "sync_duration_seconds",
             "Duration of a scheduling cycle's plan, by the host's clock.",
             _CYCLE_BUCKETS,
         )
-        self.queue_seconds = self._histogram(
+        self._queue_seconds = self._histogram(
             "run_queue_duration_seconds",
             "Time from when a Run was first seen Pending until its bind was applied.",
             _QUEUE_BUCKETS,
@@ -79,9 +79,13 @@ class Metrics(Collector):
         broken.add_metric([], self._broken_sources)
         yield broken
 
+    def planned(self, ticks: int) -> None:
+        """A plan of a scheduling cycle took so many ticks."""
+        self._cycle_seconds.observe(ticks / SECOND)
+
     def queued(self, ticks: int) -> None:
         """A Run was bound after so many ticks in the queue."""
-        self.queue_seconds.observe(max(ticks, 0) / SECOND)
+        self._queue_seconds.observe(max(ticks, 0) / SECOND)
 
     def _histogram(self, name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
         return Histogram(PREFIX + name, text, buckets=buckets, registry=self._registry)

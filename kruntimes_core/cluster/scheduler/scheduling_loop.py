@@ -112,7 +112,7 @@ class SchedulingLoop:
     def _finished(self, work: Work, began: int, result: WorkResult) -> None:
         now = self._clock.now()
         if isinstance(work, (PlanWork, BatchRetryWork)):
-            self._metrics.cycle_seconds.observe((now.ticks - began) / SECOND)
+            self._metrics.planned(now.ticks - began)
         self._engine.finish(work, result, now)
         self._wakeup.set()
 
