@@ -147,7 +147,6 @@ def test_one_run_of_a_class_is_in_work_at_a_time(host: Host) -> None:
 
 
 def test_no_second_run_of_a_class_is_tried_while_its_first_one_is(host: Host) -> None:
-    """Its place in the class is not known yet: tried out of turn, the second might take the first one's room."""
     host.run("r1")
     host.run("r2")
     host.settle()
