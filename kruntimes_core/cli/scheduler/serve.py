@@ -17,9 +17,8 @@ from kruntimes_core.cli.scheduler.memory import rest_memory
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 from kruntimes_core.cli.scheduler.reloading import Reloading
 from kruntimes_core.cli.signals import stop_on_signals
+from kruntimes_core.cluster.client.connection import Connection, connect
 from kruntimes_core.cluster.clock import Clock, SystemClock
-from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.connection.opening import connect
 from kruntimes_core.cluster.observing.addresses import Address, parse_address
 from kruntimes_core.cluster.observing.endpoints import Endpoints
 from kruntimes_core.cluster.observing.log import Format, Log

@@ -16,8 +16,8 @@ from kruntimes_core.cluster.announcing.sender import EventSender, Sent
 from kruntimes_core.cluster.announcing.settings import EventSink
 from kruntimes_core.cluster.announcing.telling import Teller
 from kruntimes_core.cluster.backoff import RetryBackoff
+from kruntimes_core.cluster.client.errors import ApiFailure
 from kruntimes_core.cluster.clock import Clock, TimeSlices
-from kruntimes_core.cluster.failures import ApiFailure
 from kruntimes_core.cluster.observing.checks import Check
 from kruntimes_core.cluster.observing.log import Log
 from kruntimes_core.engine.clock import SECOND, ticks

@@ -11,11 +11,10 @@ from kruntimes_core.cluster.announcing.announcement import Announcement, series
 from kruntimes_core.cluster.announcing.known import Known, KnownEvents
 from kruntimes_core.cluster.announcing.reasons import EventOutcome
 from kruntimes_core.cluster.api_dispatcher.dispatcher import FIELD_MANAGER
+from kruntimes_core.cluster.client.errors import ApiFailure, Status, refused, status_of, unavailable
+from kruntimes_core.cluster.client.resources import EVENTS
+from kruntimes_core.cluster.client.transport import Call, Gate, Transport, TransportError
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.failures import ApiFailure, refused, unavailable
-from kruntimes_core.cluster.rights.needed import EVENTS
-from kruntimes_core.cluster.statuses import Status, status_of
-from kruntimes_core.cluster.transport.protocol import Call, Gate, Transport, TransportError
 
 _PATCH = "application/merge-patch+json"
 # Only the status of the answer is read, so it may be short.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kruntimes_core.cluster.transport.protocol import Transport
+from kruntimes_core.cluster.client.transport import Transport
 from kruntimes_core.engine.clock import SECOND, ticks
 from kruntimes_core.framework.configuration import Configuration
 

@@ -11,7 +11,7 @@ from memoryapi.events import AFTER, EventWay, Fault, Play, announcer_of
 from memoryapi.site import Site
 
 from kruntimes_core.cluster.announcing.reasons import EventOutcome, Reason
-from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, NotSentError, Response
+from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.testing.builders import make_pod, make_run
 from kruntimes_core.testing.objects import affinity_object, term_object
 

@@ -13,8 +13,8 @@ from replicas.site import Site, play
 
 from kruntimes_core.cluster.announcing.lanes import Lane
 from kruntimes_core.cluster.announcing.reasons import EventOutcome, Reason
+from kruntimes_core.cluster.client.transport import Call, NotSentError, Response
 from kruntimes_core.cluster.comparing.comparison import DryRun
-from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Response
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import make_pod, make_run
 
