@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from deployment.chart import Object, Rendered, render
 from kruntimes_core.cluster.leader_election.lease_lock import LEASE, LEASES
-from kruntimes_core.cluster.rights.needed import NEEDED, Right
+from kruntimes_core.cluster.permissions import REQUIRED, Permission
 from realcluster.deployed import rights_of
 
 READING = ("get", "list", "watch")
 
 
-def for_election(right: Right) -> bool:
+def for_election(right: Permission) -> bool:
     """Whether it is about the Lease, and so needed with an election, in one namespace, alone."""
     return (right.resource, right.group) == (LEASES.plural, LEASES.group)
 
@@ -23,7 +23,7 @@ def elects(rendered: Rendered) -> bool:
     return "--leader-elect" in rendered.pod["spec"]["containers"][0]["args"]
 
 
-def rights(role: Object) -> set[Right]:
+def rights(role: Object) -> set[Permission]:
     """What a role grants."""
     return rights_of(role["rules"])
 
@@ -33,7 +33,7 @@ def test_the_host_has_the_rights_that_it_uses_and_no_other(rendered: Rendered) -
     placing = [role for role in (*cluster_wide, *roles) if not role["metadata"]["name"].endswith("-election")]
     assert placing
     reads_alone = dry_run(rendered)
-    needed = {one for one in NEEDED if not for_election(one) and (one.verb in READING or not reads_alone)}
+    needed = {one for one in REQUIRED if not for_election(one) and (one.verb in READING or not reads_alone)}
     assert all(rights(role) == needed for role in placing)
 
 
@@ -42,7 +42,7 @@ def test_the_lease_is_in_the_own_namespace_and_nobody_elses_is_touched(rendered:
     assert len(election) == elects(rendered)
     for role in election:
         assert role["metadata"]["namespace"] == "kruntimes-system"
-        assert rights(role) == set(filter(for_election, NEEDED))
+        assert rights(role) == set(filter(for_election, REQUIRED))
         named = [rule for rule in role["rules"] if rule.get("resourceNames") == [LEASE]]
         assert [rule["verbs"] for rule in role["rules"] if rule not in named] == [["create"]]
 

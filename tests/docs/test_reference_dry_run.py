@@ -22,7 +22,7 @@ from kruntimes_core.cluster.dry_run.difference import (
 from kruntimes_core.cluster.dry_run.held_decisions import PATIENCE_SECONDS
 from kruntimes_core.cluster.dry_run.report import API_VERSION, BLAMED, DryRunReport, report_document
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.rights.needed import NEEDED, Right
+from kruntimes_core.cluster.permissions import REQUIRED, Permission
 from kruntimes_core.testing.builders import make_run
 from tests.docs.pages import first_column, page, rows
 
@@ -108,11 +108,11 @@ def test_the_document_has_these_keys(document: dict[str, Any]) -> None:
 def test_the_rights_that_are_shown_are_those_to_read() -> None:
     (block,) = (block.text for block in HOW_TO.blocks if block.text.startswith("rules:"))
     shown = {
-        Right(verb, resource, group)
+        Permission(verb, resource, group)
         for rule in yaml.safe_load(block)["rules"]
         for verb in rule["verbs"]
         for resource in rule["resources"]
         for group in rule["apiGroups"]
     }
-    reading = {right for right in NEEDED if right.verb in ("get", "list", "watch")}
+    reading = {right for right in REQUIRED if right.verb in ("get", "list", "watch")}
     assert shown == {right for right in reading if right.resource != "leases"}

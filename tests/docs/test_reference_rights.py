@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kruntimes_core.cluster.rights.needed import NEEDED
+from kruntimes_core.cluster.permissions import REQUIRED
 from realcluster.deployed import electing_rules, placing_rules, rights_of
 from tests.docs.pages import first_column, page
 
@@ -11,9 +11,9 @@ RIGHTS = page("docs/reference/rights.md")
 
 def test_the_manifests_grant_what_is_needed_and_nothing_else() -> None:
     rules = [*placing_rules(), *electing_rules()]
-    assert rights_of(rules) == set(NEEDED)
-    assert sum(len(rule["verbs"]) for rule in rules) == len(NEEDED)
+    assert rights_of(rules) == set(REQUIRED)
+    assert sum(len(rule["verbs"]) for rule in rules) == len(REQUIRED)
 
 
 def test_the_page_has_a_row_for_each_right() -> None:
-    assert first_column(RIGHTS.text) == [f"{right.verb} {right.title}" for right in NEEDED]
+    assert first_column(RIGHTS.text) == [f"{right.verb} {right.title}" for right in REQUIRED]

@@ -12,7 +12,7 @@ import pytest
 from faultproxy.faults import Fault, refusal
 from faultproxy.proxy import FaultProxy, fault_proxy
 from faultproxy.requests import Match
-from kruntimes_core.cluster.rights.needed import NEEDED, Right
+from kruntimes_core.cluster.permissions import REQUIRED, Permission
 from realcluster.access import ServiceAccount, change_rules, make_namespace, make_service_account
 from realcluster.deployed import HASTY, electing_rules, placing_rules, without
 from realcluster.electing import SHORT
@@ -38,7 +38,7 @@ class Site:
     def __post_init__(self) -> None:
         self.numbers = count()
 
-    def grant(self, *missing: Right) -> None:
+    def grant(self, *missing: Permission) -> None:
         """Let the account have all rights of the manifests but these."""
         rules = [*placing_rules(), *electing_rules()]
         for right in missing:
@@ -48,7 +48,7 @@ class Site:
     def readyz(self) -> str:
         return self.scheduler.get("probes", "/readyz?verbose")[1]
 
-    def missing(self, right: Right) -> float:
+    def missing(self, right: Permission) -> float:
         return self.scheduler.metric("missing_rights", verb=right.verb, resource=right.title)
 
     def place_one(self) -> None:
@@ -79,20 +79,20 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 # What makes the scheduler use a right
 
 
-def watch_again(site: Site, right: Right) -> None:
+def watch_again(site: Site, right: Permission) -> None:
     site.proxy.streams(right.resource).cut()
 
 
-def list_again(site: Site, right: Right) -> None:
+def list_again(site: Site, right: Permission) -> None:
     site.proxy.disturb(Match("watch", right.resource), Fault(forwarded=False, answer=refusal(410, "Expired")))
     site.proxy.streams(right.resource).cut()
 
 
-def bind(site: Site, right: Right) -> None:
+def bind(site: Site, right: Permission) -> None:
     site.work.run("to-bind")
 
 
-def doubt(site: Site, right: Right) -> None:
+def doubt(site: Site, right: Permission) -> None:
     """A bind whose answer is lost, while no watch tells of it."""
     site.work.run("doubtful", runtime="js")
     site.work.wait_for("doubtful", lambda now: "message" in now)
@@ -101,27 +101,27 @@ def doubt(site: Site, right: Right) -> None:
     site.work.pod("js-0", runtime="js")
 
 
-def announce(site: Site, right: Right) -> None:
+def announce(site: Site, right: Permission) -> None:
     """Another Run waits for long, and then for longer."""
     site.work.run(f"waits-{next(site.numbers)}", runtime="none")
 
 
-def renew(site: Site, right: Right) -> None:
+def renew(site: Site, right: Permission) -> None:
     """It is due at any time."""
 
 
-def look(site: Site, right: Right) -> None:
+def look(site: Site, right: Permission) -> None:
     """Somebody else wrote the Lease: the leader has to read it."""
     labels = {"metadata": {"labels": {"seen": "yes"}}}
     assert site.cluster.client().patch(LEASES, LEASE, labels, site.work.namespace).status == 200
 
 
-def create(site: Site, right: Right) -> None:
+def create(site: Site, right: Permission) -> None:
     """There is no Lease any more."""
     assert site.cluster.client().delete(LEASES, LEASE, site.work.namespace).status == 200
 
 
-USES: dict[str, Callable[[Site, Right], None]] = {
+USES: dict[str, Callable[[Site, Permission], None]] = {
     "get runs.kruntimes.io": doubt,
     "patch runs/status.kruntimes.io": bind,
     "create events.events.k8s.io": announce,
@@ -132,7 +132,7 @@ USES: dict[str, Callable[[Site, Right], None]] = {
 }
 
 
-def use(site: Site, right: Right) -> None:
+def use(site: Site, right: Permission) -> None:
     named = USES.get(f"{right.verb} {right.title}")
     (named or {"list": list_again, "watch": watch_again}[right.verb])(site, right)
 
@@ -141,8 +141,8 @@ def said_since(site: Site, count: int, text: str) -> bool:
     return any(text in line["message"] for line in site.scheduler.lines[count:])
 
 
-@pytest.mark.parametrize("right", NEEDED, ids=[f"{right.verb} {right.title}" for right in NEEDED])
-def test_a_right_that_is_taken_is_named_until_it_is_given_again(site: Site, right: Right) -> None:
+@pytest.mark.parametrize("right", REQUIRED, ids=[f"{right.verb} {right.title}" for right in REQUIRED])
+def test_a_right_that_is_taken_is_named_until_it_is_given_again(site: Site, right: Permission) -> None:
     site.grant()
     site.scheduler.wait_until(lambda: site.readyz().endswith("\nok\n"), LONGEST_SECONDS)
     said = len(site.scheduler.lines)

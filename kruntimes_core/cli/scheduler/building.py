@@ -11,20 +11,19 @@ from kruntimes_core import __version__
 from kruntimes_core.cli.scheduler.announcing import event_sink
 from kruntimes_core.cli.scheduler.electing import durations_of, election
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
+from kruntimes_core.cluster.client.connection import Connection, try_connection
+from kruntimes_core.cluster.client.http import HttpTransport
+from kruntimes_core.cluster.client.transport import Gate
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.connection.opening import try_connection
 from kruntimes_core.cluster.dry_run.comparer import DryRunSettings
 from kruntimes_core.cluster.event_recorder.recorder import EventSettings
 from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_election
 from kruntimes_core.cluster.leader_election.lease_term import LeaseTerm
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observability.log import Log
+from kruntimes_core.cluster.permissions import MissingPermissions
 from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
-from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.cluster.transport.http import HttpTransport
-from kruntimes_core.cluster.transport.protocol import Gate
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles
 
@@ -48,7 +47,7 @@ async def scheduler_of(
     """The scheduler that was asked for. Raises `InputError` for a server that cannot be used."""
     options, configuration = asked.options, asked.configuration
     term = LeaseTerm(clock=clock, durations=durations_of(options))
-    rights = MissingRights(clock, log)
+    rights = MissingPermissions(clock, log)
     async with election(options, connection, clock, log, term, rights) as elector:
         gate = _gate(options, elector, term)
         async with (

@@ -8,15 +8,14 @@ from contextlib import asynccontextmanager
 
 from kruntimes_core import __version__
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
+from kruntimes_core.cluster.client.connection import Connection
+from kruntimes_core.cluster.client.http import HttpTransport
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.connection.connection import Connection
 from kruntimes_core.cluster.leader_election.elector import LeaderElector
 from kruntimes_core.cluster.leader_election.lease_lock import lease_namespace, new_identity
 from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.rights.missing import MissingRights
-from kruntimes_core.cluster.rights.transport import HeardTransport
-from kruntimes_core.cluster.transport.http import HttpTransport
+from kruntimes_core.cluster.permissions import MissingPermissions, PermissionTransport
 
 _CONNECTIONS = 2
 """One for the renewal, one for the next while that is given up."""
@@ -41,7 +40,7 @@ async def election(
     clock: Clock,
     log: Log,
     term: LeaseTerm,
-    rights: MissingRights,
+    rights: MissingPermissions,
 ) -> AsyncIterator[LeaderElector | None]:
     """The elector, on connections of its own; None where none was asked for, and in a dry run.
 
@@ -58,7 +57,7 @@ async def election(
     user_agent = f"kruntimes-scheduler/{__version__} leader-election"
     async with HttpTransport(connection, user_agent=user_agent, connections=_CONNECTIONS) as transport:
         yield LeaderElector(
-            transport=HeardTransport(transport, rights),
+            transport=PermissionTransport(transport, rights),
             clock=clock,
             log=log,
             term=term,

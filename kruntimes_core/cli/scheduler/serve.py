@@ -17,9 +17,8 @@ from kruntimes_core.cli.scheduler.memory import rest_memory
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 from kruntimes_core.cli.scheduler.reloading import Reloading
 from kruntimes_core.cli.signals import stop_on_signals
+from kruntimes_core.cluster.client.connection import Connection, connect
 from kruntimes_core.cluster.clock import Clock, SystemClock
-from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.connection.opening import connect
 from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress, parse_address
 from kruntimes_core.cluster.observability.log import Format, Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler

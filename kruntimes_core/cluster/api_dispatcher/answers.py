@@ -7,10 +7,10 @@ from datetime import datetime
 
 from pydantic_core import from_json
 
+from kruntimes_core.cluster.client.errors import Status, retry_after, status_of
+from kruntimes_core.cluster.client.resources import RUNS
+from kruntimes_core.cluster.client.transport import Call, Response, Transport, TransportError
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.resources import RUNS
-from kruntimes_core.cluster.statuses import Status, retry_after, status_of
-from kruntimes_core.cluster.transport.protocol import Call, Response, Transport, TransportError
 from kruntimes_core.engine.api_calls import (
     Applied,
     Found,

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Coroutine
 
 from kruntimes_core.cluster.api_dispatcher.answers import NOT_SENT, RunReader, write_answer
+from kruntimes_core.cluster.client.resources import RUNS
+from kruntimes_core.cluster.client.transport import Call, NotSentError, Transport, TransportError
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.observability.log import Level, Log
-from kruntimes_core.cluster.resources import RUNS
-from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Transport, TransportError
 from kruntimes_core.engine.api_calls import (
     Applied,
     OutcomeUnknown,

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from kruntimes_core.cluster.resources import PODS, RUNS
+from kruntimes_core.cluster.client.resources import PODS, RUNS
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.times import micro_time

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from random import Random
 
 from kruntimes_core.cluster.backoff import RetryBackoff
+from kruntimes_core.cluster.client.errors import ApiFailure
+from kruntimes_core.cluster.client.transport import Transport
 from kruntimes_core.cluster.clock import Clock, TimeSlices
 from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReason
 from kruntimes_core.cluster.event_recorder.event_queue import EventQueue, Lane, QueuedEvent, TokenBucket
 from kruntimes_core.cluster.event_recorder.pending_conditions import PendingConditions
 from kruntimes_core.cluster.event_recorder.sender import EventSender, SendResult
 from kruntimes_core.cluster.event_recorder.sources import ConditionEvents, EventSources
-from kruntimes_core.cluster.failures import ApiFailure
 from kruntimes_core.cluster.observability.health import HealthCheck
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
-from kruntimes_core.cluster.transport.protocol import Transport
 from kruntimes_core.engine.clock import SECOND, ticks
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.framework.configuration import Configuration

@@ -9,12 +9,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from kruntimes_core.cluster.api_dispatcher.dispatcher import FIELD_MANAGER
+from kruntimes_core.cluster.client.errors import (
+    ApiFailure,
+    FailureKind,
+    Status,
+    refused,
+    status_of,
+    unavailable,
+)
+from kruntimes_core.cluster.client.resources import EVENTS
+from kruntimes_core.cluster.client.transport import Call, Gate, Transport, TransportError
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.event_recorder.event import EventContent, EventOutcome, series
-from kruntimes_core.cluster.failures import ApiFailure, FailureKind, refused, unavailable
-from kruntimes_core.cluster.rights.needed import EVENTS
-from kruntimes_core.cluster.statuses import Status, status_of
-from kruntimes_core.cluster.transport.protocol import Call, Gate, Transport, TransportError
 from kruntimes_core.engine.clock import SECOND
 
 _PATCH = "application/merge-patch+json"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+from kruntimes_core.cluster.client.errors import ApiFailure
+from kruntimes_core.cluster.client.transport import Gate, Transport
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.failures import ApiFailure
 from kruntimes_core.cluster.leader_election.lease_lock import (
     OUTCOMES,
     VERBS,
@@ -21,7 +22,6 @@ from kruntimes_core.cluster.leader_election.protocol import LeaderCallbacks, Wri
 from kruntimes_core.cluster.observability.health import HealthCheck
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
-from kruntimes_core.cluster.transport.protocol import Gate, Transport
 from kruntimes_core.engine.clock import SECOND, ticks
 
 _POLL_SECONDS = 0.5

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
+from kruntimes_core.cluster.permissions import MissingPermissions
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
-from kruntimes_core.cluster.rights.missing import MissingRights
 from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadership
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
 from kruntimes_core.cluster.watching.reflector import Reflector
@@ -35,7 +35,7 @@ def show_scheduler(
     plugin_worker: PluginWorker,
     reflectors: Sequence[Reflector],
     clock: Clock,
-    permissions: MissingRights,
+    permissions: MissingPermissions,
 ) -> None:
     """Add them; every series is there from the beginning."""
     _show_requests(metrics, dispatcher)

@@ -10,6 +10,7 @@ from random import Random
 from kruntimes_core.cluster.api_dispatcher.answers import RunReader
 from kruntimes_core.cluster.api_dispatcher.dispatcher import ApiDispatcher, Dispatcher
 from kruntimes_core.cluster.api_dispatcher.dry_run import DryRunDispatcher
+from kruntimes_core.cluster.client.transport import ReadOnlyTransport, Transport
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
 from kruntimes_core.cluster.dry_run.report import register_dry_run_metrics
@@ -18,17 +19,14 @@ from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading, Leade
 from kruntimes_core.cluster.observability.health import HealthCheck
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.observability.metrics import Metrics
+from kruntimes_core.cluster.permissions import MissingPermissions, PermissionTransport
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
-from kruntimes_core.cluster.rights.missing import MissingRights
-from kruntimes_core.cluster.rights.transport import HeardTransport
 from kruntimes_core.cluster.scheduler.health_checks import HealthChecks
 from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadership
 from kruntimes_core.cluster.scheduler.metrics import show_scheduler
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
 from kruntimes_core.cluster.scheduler.reports import DecisionLines, QueueTimes
 from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop, no_background_work
-from kruntimes_core.cluster.transport.protocol import Transport
-from kruntimes_core.cluster.transport.readonly import ReadOnlyTransport
 from kruntimes_core.cluster.watching.feed import feeds
 from kruntimes_core.cluster.watching.followers import Followers
 from kruntimes_core.cluster.watching.reflector import Reflector
@@ -59,7 +57,7 @@ class Scheduler:
         leadership: Leadership,
         log: Log,
         namespaces: Sequence[str] | None = None,
-        permissions: MissingRights | None = None,
+        permissions: MissingPermissions | None = None,
         in_flight: int = 32,
         events: EventSink | None = None,
         dry_run: DryRunSettings | None = None,
@@ -75,8 +73,8 @@ class Scheduler:
             transport, leadership, events = ReadOnlyTransport(transport), AlwaysLeading(), None
         self._clock, self._random, self._log, self._wakeup = clock, random, log, asyncio.Event()
         self._election, self._plugin_worker = leadership, plugin_worker
-        self._permissions = permissions or MissingRights(clock, log)
-        self.transport = HeardTransport(transport, self._permissions)
+        self._permissions = permissions or MissingPermissions(clock, log)
+        self.transport = PermissionTransport(transport, self._permissions)
         self.engine = Engine(profiles, settings, clock.now())
         self.metrics = Metrics(self.engine.counters, profiles)
         self._queue_times = QueueTimes(self.engine, self.metrics, clock)
@@ -174,7 +172,7 @@ class Scheduler:
 
     def _make_event_recorder(self, sink: EventSink) -> EventRecorder:
         return EventRecorder(
-            sink=replace(sink, transport=HeardTransport(sink.transport, self._permissions)),
+            sink=replace(sink, transport=PermissionTransport(sink.transport, self._permissions)),
             engine=self.engine,
             clock=self._clock,
             random=self._random,

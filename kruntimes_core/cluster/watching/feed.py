@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES, Resource
+from kruntimes_core.cluster.client.resources import PODS, RUNS, WORKSPACES, ApiResource
 from kruntimes_core.engine import events
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.run import RunObservation
@@ -20,7 +20,7 @@ Known = Callable[[str, str], RunObservation | None]
 class Feed:
     """How one resource is told to the engine."""
 
-    resource: Resource
+    resource: ApiResource
     namespace: str | None
     """The namespace that is followed, or None for all."""
     decode: Callable[[Object], Any]

@@ -8,10 +8,9 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from kruntimes_core.cluster.client.errors import ApiFailure, FailureKind, refused, status_of, unavailable
+from kruntimes_core.cluster.client.transport import Call, Response, Transport, TransportError
 from kruntimes_core.cluster.clock import Clock, TimeSlices
-from kruntimes_core.cluster.failures import ApiFailure, FailureKind, refused, unavailable
-from kruntimes_core.cluster.statuses import status_of
-from kruntimes_core.cluster.transport.protocol import Call, Response, Transport, TransportError
 from kruntimes_core.cluster.watching.feed import Feed
 
 # Seconds for one page. A server that is slower than this is as good as silent.

@@ -9,10 +9,14 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from kruntimes_core.cluster.client.errors import refused, status_object, status_of, unavailable
+from kruntimes_core.cluster.client.transport import (
+    Call,
+    StreamRefusedError,
+    Transport,
+    TransportError,
+)
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.failures import refused, unavailable
-from kruntimes_core.cluster.statuses import status_object, status_of
-from kruntimes_core.cluster.transport.protocol import Call, StreamRefusedError, Transport, TransportError
 from kruntimes_core.cluster.watching.feed import Feed
 from kruntimes_core.cluster.watching.lines import Lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kruntimes_core.cluster.resources import RUNS
+from kruntimes_core.cluster.client.resources import RUNS
 
 Object = dict[str, Any]
 

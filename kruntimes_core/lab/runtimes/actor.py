@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from kruntimes_core.cluster.client.resources import ApiResource
+from kruntimes_core.cluster.client.transport import Call, Response, Transport, TransportError
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.resources import Resource
-from kruntimes_core.cluster.transport.protocol import Call, Response, Transport, TransportError
 from kruntimes_core.cluster.watching.feed import Feed
 from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.engine.clock import SECOND
@@ -147,7 +147,7 @@ def _read(request: Request) -> Call:
     )
 
 
-def _feed(resource: Resource) -> Feed:
+def _feed(resource: ApiResource) -> Feed:
     """Objects as they are, instead of the scheduler's observations."""
 
     def changed(obj: Object) -> Any:

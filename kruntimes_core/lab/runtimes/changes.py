@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kruntimes_core.cluster.resources import Resource
+from kruntimes_core.cluster.client.resources import ApiResource
 from kruntimes_core.engine.clock import Now
 from kruntimes_core.lab.runtimes.machine import Machine
 from kruntimes_core.lab.runtimes.steps import Object
@@ -14,7 +14,7 @@ from kruntimes_core.lab.runtimes.steps import Object
 class Changed:
     """An object was added or modified."""
 
-    resource: Resource
+    resource: ApiResource
     object: Object
 
     def tell(self, machine: Machine, now: Now) -> None:
@@ -26,7 +26,7 @@ class Changed:
 class Gone:
     """An object was deleted."""
 
-    resource: Resource
+    resource: ApiResource
     namespace: str
     name: str
 
@@ -39,7 +39,7 @@ class Gone:
 class Listed:
     """All objects of a resource."""
 
-    resource: Resource
+    resource: ApiResource
     objects: tuple[Object, ...]
 
     def tell(self, machine: Machine, now: Now) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from kruntimes_core.cluster.resources import RUNS
+from kruntimes_core.cluster.client.resources import RUNS
 from kruntimes_core.lab.runtimes.steps import Object, Request, patch_status
 from kruntimes_core.model.status_patches import condition, with_conditions
 from kruntimes_core.model.times import format_time

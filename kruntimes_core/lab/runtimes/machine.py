@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Protocol
 
-from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES, Resource
+from kruntimes_core.cluster.client.resources import PODS, RUNS, WORKSPACES, ApiResource
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.lab.runtimes.pods import PodRule
@@ -60,7 +60,7 @@ class Machine:
 
     # What comes in
 
-    def observe(self, resource: Resource, obj: Object, now: Now) -> None:
+    def observe(self, resource: ApiResource, obj: Object, now: Now) -> None:
         """An object as it stands; an older version than the one that is known changes nothing."""
         ref = ref_of(resource, obj)
         known = self._world.find(ref)
@@ -75,7 +75,7 @@ class Machine:
         if moved:
             self._reconsider_all(self._dependants(resource, obj))
 
-    def gone(self, resource: Resource, namespace: str, name: str) -> None:
+    def gone(self, resource: ApiResource, namespace: str, name: str) -> None:
         """An object is there no more."""
         ref = Ref(resource.plural, namespace, name)
         last = self._world.remove(ref)
@@ -84,7 +84,7 @@ class Machine:
         if last is not None:
             self._reconsider_all(self._dependants(resource, last.object))
 
-    def listed(self, resource: Resource, objects: Iterable[Object], now: Now) -> None:
+    def listed(self, resource: ApiResource, objects: Iterable[Object], now: Now) -> None:
         """All objects of a resource: what is known and not among them is gone."""
         self._unlisted.discard(resource.plural)
         present = set()
@@ -144,7 +144,7 @@ class Machine:
         for ref in list(refs):
             self._reconsider(ref)
 
-    def _dependants(self, resource: Resource, obj: Object) -> Iterator[Ref]:
+    def _dependants(self, resource: ApiResource, obj: Object) -> Iterator[Ref]:
         """The objects whose next step may be another after this one moved on."""
         metadata = obj["metadata"]
         namespace = metadata["namespace"]

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from datetime import datetime
 from typing import Any
 
-from kruntimes_core.cluster.resources import PODS
+from kruntimes_core.cluster.client.resources import PODS
 from kruntimes_core.engine.clock import ticks
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.lab.runtimes.steps import Object, Request, Seen, Step, delete, patch_status

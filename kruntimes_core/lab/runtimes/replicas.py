@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from kruntimes_core.cluster.resources import PODS
+from kruntimes_core.cluster.client.resources import PODS
 from kruntimes_core.lab.runtimes.pods import is_ready
 from kruntimes_core.lab.runtimes.steps import (
     RUNTIMES,

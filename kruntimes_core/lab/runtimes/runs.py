@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from functools import partial
 
-from kruntimes_core.cluster.resources import RUNS
+from kruntimes_core.cluster.client.resources import RUNS
 from kruntimes_core.engine.clock import SECOND, ticks
 from kruntimes_core.lab.runtimes import endings
 from kruntimes_core.lab.runtimes.behaviour import Behaviour

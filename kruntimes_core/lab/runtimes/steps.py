@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES, Resource
+from kruntimes_core.cluster.client.resources import PODS, RUNS, WORKSPACES, ApiResource
 
 Object = Mapping[str, Any]
 
-RUNTIMES = Resource(plural="runtimes", group=RUNS.group, version=RUNS.version, optional=True)
+RUNTIMES = ApiResource(plural="runtimes", group=RUNS.group, version=RUNS.version, optional=True)
 FOLLOWED = (RUNTIMES, PODS, RUNS, WORKSPACES)
 """What the simulation reads."""
 
@@ -38,7 +38,7 @@ class Request:
     """One write. Patches are merge patches, guarded by the version that they were decided from."""
 
     method: str
-    resource: Resource
+    resource: ApiResource
     namespace: str
     name: str = ""
     """Empty for a creation."""
@@ -60,13 +60,13 @@ class Step:
     make: Callable[[datetime], Request]
 
 
-def ref_of(resource: Resource, obj: Object) -> Ref:
+def ref_of(resource: ApiResource, obj: Object) -> Ref:
     """The object's reference."""
     metadata = obj["metadata"]
     return Ref(resource.plural, metadata.get("namespace", ""), metadata["name"])
 
 
-def patch_status(resource: Resource, obj: Object, status: Mapping[str, Any]) -> Request:
+def patch_status(resource: ApiResource, obj: Object, status: Mapping[str, Any]) -> Request:
     """Change fields of the status; None takes one away."""
     ref = ref_of(resource, obj)
     return Request(
@@ -79,7 +79,7 @@ def patch_status(resource: Resource, obj: Object, status: Mapping[str, Any]) -> 
     )
 
 
-def delete(resource: Resource, obj: Object, grace_seconds: int | None = None) -> Request:
+def delete(resource: ApiResource, obj: Object, grace_seconds: int | None = None) -> Request:
     """Take exactly this object away. grace_seconds: None for its own."""
     ref = ref_of(resource, obj)
     body: dict[str, Any] = {"preconditions": {"uid": obj["metadata"]["uid"]}}

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable
 from datetime import datetime
 
-from kruntimes_core.cluster.resources import WORKSPACES
+from kruntimes_core.cluster.client.resources import WORKSPACES
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.lab.runtimes.pods import is_ready
 from kruntimes_core.lab.runtimes.steps import Object, Request, Seen, Step, patch_status

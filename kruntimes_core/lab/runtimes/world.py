@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kruntimes_core.cluster.resources import PODS, RUNS, Resource
+from kruntimes_core.cluster.client.resources import PODS, RUNS, ApiResource
 from kruntimes_core.lab.runtimes.steps import FOLLOWED, RUNTIMES, Object, Ref, Seen
 
 RUNTIME_LABEL = "runtime"
@@ -21,7 +21,7 @@ class World:
         """An object, None when there is none."""
         return self._tables[ref.plural].get(ref)
 
-    def refs(self, resource: Resource) -> list[Ref]:
+    def refs(self, resource: ApiResource) -> list[Ref]:
         """All objects of a resource."""
         return list(self._tables[resource.plural])
 
@@ -52,7 +52,7 @@ class World:
         seen = self.find(Ref(RUNTIMES.plural, namespace, name))
         return None if seen is None else seen.object
 
-    def objects(self, resource: Resource, namespace: str) -> Iterator[tuple[Ref, Object]]:
+    def objects(self, resource: ApiResource, namespace: str) -> Iterator[tuple[Ref, Object]]:
         """The objects of a resource in a namespace."""
         for ref, seen in self._tables[resource.plural].items():
             if ref.namespace == namespace:
@@ -65,7 +65,7 @@ def runtime_of(pod: Object) -> str:
     return str(labels.get(RUNTIME_LABEL, ""))
 
 
-def lean(resource: Resource, obj: Object) -> Object:
+def lean(resource: ApiResource, obj: Object) -> Object:
     """The object without what is large and means nothing here: sources and environments of Runs."""
     if resource is not RUNS:
         return obj

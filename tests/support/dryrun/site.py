@@ -9,11 +9,11 @@ from typing import Any
 from memoryapi.site import Site
 from memoryapi.site import play as play_site
 
+from kruntimes_core.cluster.client.transport import ReadOnlyTransport
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
 from kruntimes_core.cluster.dry_run.difference import Difference
 from kruntimes_core.cluster.dry_run.report import DryRunReport
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.cluster.transport.readonly import ReadOnlyTransport
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import PODS

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kruntimes_core.cluster.transport.protocol import Call, Response
+from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.testing.harness import PODS, RUNS, WORKSPACES
 
 KINDS = {"runs": RUNS, "pods": PODS, "persistentworkspaces": WORKSPACES}

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from virtual.time import VirtualClock
 
 from embedded.bodies import namespace_body
+from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.cluster.event_recorder.recorder import EventRecorder, EventSettings, EventSink, events_to
-from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.engine.clock import ticks
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.server import ApiServer

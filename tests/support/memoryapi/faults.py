@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, Response
+from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from memoryapi.calls import Fault, Kind, target
 from memoryapi.site import Site
 

@@ -7,12 +7,7 @@ import json
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from kruntimes_core.cluster.transport.protocol import (
-    Call,
-    MaybeSentError,
-    Response,
-    StreamRefusedError,
-)
+from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response, StreamRefusedError
 from kruntimes_core.engine.api_calls import Applied, PendingText, Write, WriteKind
 from kruntimes_core.testing.harness import ApiServer
 from memoryapi.calls import KINDS, Fault, Target, inside, status, target

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterator
 
-from kruntimes_core.cluster.transport.protocol import MaybeSentError
+from kruntimes_core.cluster.client.transport import MaybeSentError
 from kruntimes_core.testing.harness import ApiServer
 from memoryapi.calls import KINDS, Target, inside, line
 

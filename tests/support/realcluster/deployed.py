@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from kruntimes_core.cluster.rights.needed import Right
+from kruntimes_core.cluster.permissions import Permission
 from realcluster.access import Rule
 from realcluster.scheduler import STEADY
 
@@ -28,10 +28,10 @@ def electing_rules() -> list[Rule]:
     return _rules("role")
 
 
-def rights_of(rules: Sequence[Rule]) -> set[Right]:
+def rights_of(rules: Sequence[Rule]) -> set[Permission]:
     """Every right that some rules grant."""
     return {
-        Right(verb, resource, group)
+        Permission(verb, resource, group)
         for rule in rules
         for group in rule["apiGroups"]
         for resource in rule["resources"]
@@ -39,7 +39,7 @@ def rights_of(rules: Sequence[Rule]) -> set[Right]:
     }
 
 
-def without(right: Right, rules: Sequence[Rule]) -> list[Rule]:
+def without(right: Permission, rules: Sequence[Rule]) -> list[Rule]:
     """The rules that grant all but one right; each of the manifests' names one resource."""
     left = []
     for rule in rules:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from memoryapi.calls import Target, target
 
-from kruntimes_core.cluster.transport.protocol import (
+from kruntimes_core.cluster.client.transport import (
     Call,
     Gate,
     MaybeSentError,

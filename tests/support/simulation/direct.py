@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
-from kruntimes_core.cluster.transport.protocol import Call, Response, StreamRefusedError
+from kruntimes_core.cluster.client.transport import Call, Response, StreamRefusedError
 from kruntimes_core.lab.apiserver.faults.faults import Faults
 from kruntimes_core.lab.apiserver.http.answers import sent_error
 from kruntimes_core.lab.apiserver.http.serving import renderer_of, serve

@@ -207,7 +207,7 @@ def test_a_lease_that_is_nowhere_is_one_line(
 def test_a_server_that_is_not_there_is_one_line(
     capsys: pytest.CaptureFixture[str], unreachable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kruntimes_core.cluster.connection.opening.PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr("kruntimes_core.cluster.client.connection.PATIENCE_SECONDS", 0.1)
     line = refused(capsys, [f"--kubeconfig={unreachable}"])
     assert "cannot reach the API server at http://127.0.0.1:" in line
     assert "context one of" in line

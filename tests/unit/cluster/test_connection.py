@@ -16,12 +16,17 @@ from typing import Any
 
 import pytest
 
+from kruntimes_core.cluster.client.connection import (
+    SERVICE_ACCOUNT,
+    Connection,
+    connect,
+    connect_by_kubeconfig,
+    connect_in_cluster,
+    in_cluster,
+    try_connection,
+)
+from kruntimes_core.cluster.client.transport import Call, NotSentError, Response
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.connection.incluster import SERVICE_ACCOUNT, connect_in_cluster, in_cluster
-from kruntimes_core.cluster.connection.kubeconfig import connect_by_kubeconfig
-from kruntimes_core.cluster.connection.opening import connect, try_connection
-from kruntimes_core.cluster.transport.protocol import Call, NotSentError, Response
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.model.input_files import SETTINGS_BYTES
 from kruntimes_core.model.messages import InputError

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from memoryapi.site import Site, play
 
+from kruntimes_core.cluster.client.transport import Call
 from kruntimes_core.cluster.scheduler import scheduler
-from kruntimes_core.cluster.transport.protocol import Call
 from kruntimes_core.cluster.watching import listing, watch
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.decode import Decoder

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from memoryapi.site import Site, play
 
-from kruntimes_core.cluster.transport.protocol import Call
+from kruntimes_core.cluster.client.transport import Call
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles
 

@@ -12,7 +12,7 @@ import pytest
 from memoryapi.calls import status, target
 from memoryapi.site import Site, play
 
-from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, Response
+from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.transport.http import HttpTransport
-from kruntimes_core.cluster.transport.protocol import (
+from kruntimes_core.cluster.client.connection import Connection
+from kruntimes_core.cluster.client.http import HttpTransport
+from kruntimes_core.cluster.client.transport import (
     Call,
     Gate,
     MaybeSentError,

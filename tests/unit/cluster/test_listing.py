@@ -9,7 +9,7 @@ from typing import Any
 
 from virtual.time import VirtualClock, run_virtual
 
-from kruntimes_core.cluster.transport.protocol import Call, Response
+from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.cluster.watching.feed import feeds
 from kruntimes_core.cluster.watching.listing import Listed, Listing
 from kruntimes_core.model.decode import Decoder

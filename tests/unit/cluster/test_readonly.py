@@ -6,8 +6,7 @@ import pytest
 from memoryapi.server import MemoryApi
 from virtual.time import run_virtual
 
-from kruntimes_core.cluster.transport.protocol import Call, NotSentError
-from kruntimes_core.cluster.transport.readonly import ReadOnlyTransport
+from kruntimes_core.cluster.client.transport import Call, NotSentError, ReadOnlyTransport
 from kruntimes_core.testing.harness import ApiServer
 
 PATH = "/apis/kruntimes.io/v1alpha1/namespaces/team-a/runs/r1/status"

@@ -10,13 +10,17 @@ import pytest
 from memoryapi.calls import status, target
 from memoryapi.site import Site, play
 
+from kruntimes_core.cluster.client.resources import PODS, RUNS, WORKSPACES
+from kruntimes_core.cluster.client.transport import Call, Response, StreamRefusedError
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES
-from kruntimes_core.cluster.rights.missing import MissingRights
-from kruntimes_core.cluster.rights.needed import NEEDED, Right, right_of
-from kruntimes_core.cluster.rights.transport import HeardTransport
-from kruntimes_core.cluster.transport.protocol import Call, Response, StreamRefusedError
+from kruntimes_core.cluster.permissions import (
+    REQUIRED,
+    MissingPermissions,
+    Permission,
+    PermissionTransport,
+    required_permission,
+)
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
@@ -38,7 +42,7 @@ class HandClock(Clock):
         return Now(NOW, self.seconds * SECOND)
 
 
-def denied(right: Right) -> Response:
+def denied(right: Permission) -> Response:
     """As the API server words it."""
     why = f'User "system:serviceaccount:a:b" cannot {right.verb} resource "{right.resource}" in API group "x"'
     return status(403, "Forbidden", f'{right.title} "r1" is forbidden: {why}')
@@ -73,43 +77,43 @@ def clock() -> HandClock:
 
 
 @pytest.fixture
-def rights(clock: HandClock, lines: io.StringIO) -> MissingRights:
-    return MissingRights(clock, Log(lines, clock))
+def rights(clock: HandClock, lines: io.StringIO) -> MissingPermissions:
+    return MissingPermissions(clock, Log(lines, clock))
 
 
-def missing(rights: MissingRights) -> Mapping[tuple[str, ...], float]:
+def missing(rights: MissingPermissions) -> Mapping[tuple[str, ...], float]:
     return {labels: count for labels, count in rights.samples().items() if count}
 
 
 @pytest.mark.parametrize(
     ("call", "right", "namespace"),
     [
-        (STATUS, Right("patch", "runs/status", "kruntimes.io"), "team-a"),
-        (READ, Right("get", "runs", "kruntimes.io"), "team-b"),
-        (LIST, Right("list", "pods", ""), ""),
-        (WATCH, Right("watch", "persistentworkspaces", "kruntimes.io"), "team-a"),
+        (STATUS, Permission("patch", "runs/status", "kruntimes.io"), "team-a"),
+        (READ, Permission("get", "runs", "kruntimes.io"), "team-b"),
+        (LIST, Permission("list", "pods", ""), ""),
+        (WATCH, Permission("watch", "persistentworkspaces", "kruntimes.io"), "team-a"),
         (
             Call(method="POST", path=LEASE, timeout_seconds=1),
-            Right("create", "leases", "coordination.k8s.io"),
+            Permission("create", "leases", "coordination.k8s.io"),
             "team-a",
         ),
         (
             Call(method="PUT", path=f"{LEASE}/l", timeout_seconds=1),
-            Right("update", "leases", "coordination.k8s.io"),
+            Permission("update", "leases", "coordination.k8s.io"),
             "team-a",
         ),
     ],
 )
-def test_a_request_needs_a_right(call: Call, right: Right, namespace: str) -> None:
-    assert right_of(call) == (right, namespace)
-    assert right in NEEDED
+def test_a_request_needs_a_right(call: Call, right: Permission, namespace: str) -> None:
+    assert required_permission(call) == (right, namespace)
+    assert right in REQUIRED
 
 
 def test_a_status_that_may_not_be_written_is_named_once_and_until_it_may(
-    rights: MissingRights, lines: io.StringIO
+    rights: MissingPermissions, lines: io.StringIO
 ) -> None:
     for _ in range(3):
-        rights.answered(STATUS, denied(right_of(STATUS)[0]))
+        rights.answered(STATUS, denied(required_permission(STATUS)[0]))
     assert rights.check().why == NAMED
     assert missing(rights) == {("patch", "runs/status.kruntimes.io"): 1}
     for code in (401, 408, 429, 500, 504):
@@ -123,11 +127,11 @@ def test_a_status_that_may_not_be_written_is_named_once_and_until_it_may(
     assert "can patch runs/status.kruntimes.io in team-a again" in lines.getvalue()
 
 
-def test_each_namespace_is_named(rights: MissingRights) -> None:
+def test_each_namespace_is_named(rights: MissingPermissions) -> None:
     for namespace in ("team-b", "team-a"):
         call = Call(method="PATCH", path=RUNS.path(namespace, "r1", "status"), timeout_seconds=4)
-        rights.answered(call, denied(right_of(call)[0]))
-    rights.answered(READ, denied(right_of(READ)[0]))
+        rights.answered(call, denied(required_permission(call)[0]))
+    rights.answered(READ, denied(required_permission(READ)[0]))
     assert rights.check().why.split("; ") == [
         "cannot get runs.kruntimes.io in team-b: forbidden: grant the verb",
         NAMED,
@@ -137,34 +141,34 @@ def test_each_namespace_is_named(rights: MissingRights) -> None:
 
 
 def test_what_lists_and_watches_say_themselves_is_counted_and_not_said_again(
-    rights: MissingRights, lines: io.StringIO
+    rights: MissingPermissions, lines: io.StringIO
 ) -> None:
     for call in (LIST, WATCH):
-        rights.answered(call, denied(right_of(call)[0]))
+        rights.answered(call, denied(required_permission(call)[0]))
     assert rights.check().holds
     assert missing(rights) == {("list", "pods"): 1, ("watch", "persistentworkspaces.kruntimes.io"): 1}
     assert lines.getvalue() == ""
 
 
-def test_a_webhook_that_denies_one_run_is_no_missing_right(rights: MissingRights) -> None:
+def test_a_webhook_that_denies_one_run_is_no_missing_right(rights: MissingPermissions) -> None:
     denial = 'admission webhook "policy.example.com" denied the request: cannot do that on a Friday'
     rights.answered(STATUS, status(403, "Forbidden", denial))
     assert rights.check().holds
 
 
 def test_a_right_that_is_not_asked_for_any_more_is_not_known_to_be_missing(
-    rights: MissingRights, clock: HandClock
+    rights: MissingPermissions, clock: HandClock
 ) -> None:
-    rights.answered(STATUS, denied(right_of(STATUS)[0]))
+    rights.answered(STATUS, denied(required_permission(STATUS)[0]))
     clock.seconds = 299
     assert not rights.check().holds
     clock.seconds = 301
     assert rights.check().holds
 
 
-def test_requests_and_streams_are_heard_and_passed_on(rights: MissingRights) -> None:
-    below = Answering(denied(right_of(WATCH)[0]))
-    transport = HeardTransport(below, rights)
+def test_requests_and_streams_are_heard_and_passed_on(rights: MissingPermissions) -> None:
+    below = Answering(denied(required_permission(WATCH)[0]))
+    transport = PermissionTransport(below, rights)
 
     async def opened() -> list[bytes]:
         return [chunk async for chunk in transport.stream(WATCH)]
@@ -188,7 +192,7 @@ def test_a_host_that_may_not_write_or_read_a_run_is_not_ready_and_mends_itself(
         async def refuses(call: Call) -> Response | None:
             if target(call).verb == "patch" and verb == "get":
                 return lost
-            return denied(right_of(call)[0]) if target(call).verb == verb else None
+            return denied(required_permission(call)[0]) if target(call).verb == verb else None
 
         site.pod("py-0")
         site.run("r1")

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kruntimes_core.cluster.statuses import Status, retry_after, status_of
-from kruntimes_core.cluster.transport.protocol import Response
+from kruntimes_core.cluster.client.errors import Status, retry_after, status_of
+from kruntimes_core.cluster.client.transport import Response
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

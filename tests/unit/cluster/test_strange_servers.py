@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 import pytest
 import trustme
 
-from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.transport.http import HttpTransport
-from kruntimes_core.cluster.transport.protocol import Call, NotSentError, TransportError
+from kruntimes_core.cluster.client.connection import Connection
+from kruntimes_core.cluster.client.http import HttpTransport
+from kruntimes_core.cluster.client.transport import Call, NotSentError, TransportError
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 LONG_AGO, LATER = datetime(2020, 1, 1, tzinfo=UTC), datetime(2021, 1, 1, tzinfo=UTC)

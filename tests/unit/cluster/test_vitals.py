@@ -8,7 +8,7 @@ import pytest
 from memoryapi.calls import status, target
 from memoryapi.site import Site, play
 
-from kruntimes_core.cluster.transport.protocol import Call, Response
+from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles
 
 

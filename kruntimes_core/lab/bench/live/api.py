@@ -11,13 +11,13 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from kruntimes_core.cluster.resources import Resource
-from kruntimes_core.cluster.statuses import status_of
-from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, Query, Response, Transport
+from kruntimes_core.cluster.client.errors import status_of
+from kruntimes_core.cluster.client.resources import ApiResource
+from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Query, Response, Transport
 from kruntimes_core.lab.bench.live.made.objects import Object
 from kruntimes_core.model.messages import InputError
 
-NAMESPACES = Resource(plural="namespaces")
+NAMESPACES = ApiResource(plural="namespaces")
 TIMEOUT_SECONDS = 60.0
 _MERGE_PATCH = "application/merge-patch+json"
 # A Run that comes back whole costs the server and us more than its name and version.
@@ -57,25 +57,25 @@ class Api:
         """Read anything; the answer as it is, whatever its status."""
         return await self._send("GET", path, query=query, accept="application/json")
 
-    async def create(self, resource: Resource, body: Object, namespace: str | None = None) -> Object:
+    async def create(self, resource: ApiResource, body: Object, namespace: str | None = None) -> Object:
         """Create an object; returns its metadata."""
         response = await self._send("POST", resource.path(namespace), body)
         return self._metadata("create", resource, response)
 
     async def patch_status(
-        self, resource: Resource, namespace: str, name: str, body: Object
+        self, resource: ApiResource, namespace: str, name: str, body: Object
     ) -> Mapping[str, Any]:
         """Merge into the status of an object; returns its metadata."""
         response = await self._send("PATCH", resource.path(namespace, name, "status"), body)
         return self._metadata("patch", resource, response)
 
-    async def delete(self, resource: Resource, namespace: str | None, name: str) -> None:
+    async def delete(self, resource: ApiResource, namespace: str | None, name: str) -> None:
         """Delete an object, if it is there."""
         response = await self._send("DELETE", resource.path(namespace, name))
         if response.status != 404:
             self._accepted("delete", resource, response)
 
-    async def delete_all(self, resource: Resource, namespace: str, query: Query = ()) -> None:
+    async def delete_all(self, resource: ApiResource, namespace: str, query: Query = ()) -> None:
         """Delete the objects of a namespace at once, until there is none. query: a selector."""
         for _ in range(_ATTEMPTS):
             await self._delete_some(resource, namespace, query)
@@ -85,13 +85,13 @@ class Api:
                 return
         raise InputError(f"{resource.title} of {namespace} are still there, {_ATTEMPTS} times deleted")
 
-    async def names(self, resource: Resource, query: Query) -> list[str]:
+    async def names(self, resource: ApiResource, query: Query) -> list[str]:
         """The names of what a selector finds, wherever it is."""
         listed = await self.get(resource.path(), query)
         self._accepted("list", resource, listed)
         return [str(one["metadata"]["name"]) for one in from_json(listed.body)["items"]]
 
-    async def version(self, resource: Resource, namespace: str) -> str:
+    async def version(self, resource: ApiResource, namespace: str) -> str:
         """The version from which a watch of a namespace can begin."""
         listed = await self.get(resource.path(namespace), (("limit", "1"),))
         self._accepted("list", resource, listed)
@@ -120,7 +120,7 @@ class Api:
             await asyncio.sleep(min(asked or 1.0, 5.0))
         return response
 
-    async def _delete_some(self, resource: Resource, namespace: str, query: Query) -> None:
+    async def _delete_some(self, resource: ApiResource, namespace: str, query: Query) -> None:
         """What takes longer than anybody waits for is done in part."""
         asked = (*query, ("gracePeriodSeconds", "0"))
         with suppress(MaybeSentError):
@@ -128,12 +128,12 @@ class Api:
             if response.status != _TIMED_OUT:
                 self._accepted("delete", resource, response)
 
-    def _metadata(self, verb: str, resource: Resource, response: Response) -> Object:
+    def _metadata(self, verb: str, resource: ApiResource, response: Response) -> Object:
         self._accepted(verb, resource, response)
         metadata: Object = from_json(response.body)["metadata"]
         self.own_versions.add(metadata["resourceVersion"])
         return metadata
 
-    def _accepted(self, verb: str, resource: Resource, response: Response) -> None:
+    def _accepted(self, verb: str, resource: ApiResource, response: Response) -> None:
         if response.status not in (200, 201, 202):
             raise RefusedError(verb, resource.title, response)

@@ -12,12 +12,11 @@ from random import Random
 from typing import Any
 
 from kruntimes_core import __version__
+from kruntimes_core.cluster.client.connection import connect, in_cluster, try_connection
+from kruntimes_core.cluster.client.http import HttpTransport
+from kruntimes_core.cluster.client.transport import TransportError
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.connection.incluster import in_cluster
-from kruntimes_core.cluster.connection.opening import connect, try_connection
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.transport.http import HttpTransport
-from kruntimes_core.cluster.transport.protocol import TransportError
 from kruntimes_core.lab.bench.live.api import Api
 from kruntimes_core.lab.bench.live.made.clearing import remove_everything
 from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from pydantic_core import from_json
 
-from kruntimes_core.cluster.connection.connection import Connection
-from kruntimes_core.cluster.resources import RUNS
+from kruntimes_core.cluster.client.connection import Connection
+from kruntimes_core.cluster.client.resources import RUNS
 from kruntimes_core.lab.bench.live.api import Api
 from kruntimes_core.model.messages import InputError
 

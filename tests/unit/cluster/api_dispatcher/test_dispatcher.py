@@ -12,7 +12,7 @@ from memoryapi.calls import Fault, status, target
 from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.api_dispatcher.answers import read_answer, write_answer
-from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, NotSentError, Response
+from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.engine.api_calls import Applied, Found, NotFound, OutcomeUnknown, Refused
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.decode import Decoder

@@ -9,7 +9,7 @@ from dryrun.site import PATIENCE_SECONDS, Beside, play
 from memoryapi.calls import status, target
 from memoryapi.site import Site
 
-from kruntimes_core.cluster.transport.protocol import Call, Response
+from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.engine.events import RunObserved
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE

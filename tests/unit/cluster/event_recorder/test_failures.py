@@ -10,8 +10,8 @@ from memoryapi.calls import status
 from memoryapi.events import AFTER, EventWay, Fault, Play, recorder_of
 from memoryapi.site import Site
 
+from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReason
-from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.testing.builders import make_pod, make_run
 from kruntimes_core.testing.objects import affinity_object, term_object
 

@@ -9,7 +9,7 @@ import pytest
 from memoryapi.calls import target
 from memoryapi.site import Site, play
 
-from kruntimes_core.cluster.transport.protocol import Call, Response
+from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import RUNS
 

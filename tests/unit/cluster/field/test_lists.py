@@ -11,7 +11,7 @@ from memoryapi.calls import Fault, line, status, target
 from memoryapi.faults import cut, inject, one_by_one
 from memoryapi.site import Site, play
 
-from kruntimes_core.cluster.transport.protocol import Call, Response
+from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS
 

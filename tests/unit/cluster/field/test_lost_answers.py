@@ -7,7 +7,7 @@ from memoryapi.calls import status
 from memoryapi.faults import applied_first, cut, one_by_one
 from memoryapi.site import Site, play
 
-from kruntimes_core.cluster.transport.protocol import Response
+from kruntimes_core.cluster.client.transport import Response
 from kruntimes_core.framework.configuration import Profiles
 
 READ = ("get", "runs")

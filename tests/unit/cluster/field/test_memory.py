@@ -15,10 +15,10 @@ from memoryapi.site import Site, play
 from virtual.planning import InlinePlanner
 from virtual.time import VirtualClock, run_virtual
 
+from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.cluster.transport.protocol import Call, Response
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW

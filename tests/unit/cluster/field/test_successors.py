@@ -10,8 +10,8 @@ from memoryapi.calls import target
 from memoryapi.site import Site, play
 from virtual.planning import InlinePlanner
 
+from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.cluster.plugin_worker.protocol import Done, PluginWork
-from kruntimes_core.cluster.transport.protocol import Call, Response
 from kruntimes_core.engine.plugin_work import PlanWork
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS

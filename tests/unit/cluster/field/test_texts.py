@@ -9,7 +9,7 @@ from typing import Any
 from memoryapi.calls import status, target
 from memoryapi.site import Site, play
 
-from kruntimes_core.cluster.transport.protocol import Call, Response
+from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing import affinity_object, condition_object, term_object
 from kruntimes_core.testing.builders import NOW

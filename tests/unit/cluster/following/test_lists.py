@@ -9,7 +9,7 @@ from memoryapi.calls import line, status
 from memoryapi.faults import one_by_one
 from memoryapi.site import Site, play
 
-from kruntimes_core.cluster.transport.protocol import MaybeSentError, Response
+from kruntimes_core.cluster.client.transport import MaybeSentError, Response
 from kruntimes_core.framework.configuration import Profiles
 from tests.unit.cluster.following.scene import started
 

@@ -7,7 +7,7 @@ from memoryapi.calls import line, status, target
 from memoryapi.faults import always, one_by_one
 from memoryapi.site import Site, play
 
-from kruntimes_core.cluster.transport.protocol import Call, Response
+from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import RUNS
 from tests.unit.cluster.following.scene import started

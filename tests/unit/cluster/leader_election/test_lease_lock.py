@@ -8,10 +8,10 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 
 import pytest
 
+from kruntimes_core.cluster.client.errors import ApiFailure
+from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.failures import ApiFailure
 from kruntimes_core.cluster.leader_election.lease_lock import Lease, LeaseConflictError, LeaseLock
-from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, Response
 
 GOOD = {
     "metadata": {"name": "x", "uid": "u", "resourceVersion": "7", "labels": {"a": "b"}},

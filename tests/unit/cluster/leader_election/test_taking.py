@@ -11,7 +11,7 @@ from memoryapi.calls import status, target
 from replicas.server import NAMESPACE
 from replicas.site import Site, play
 
-from kruntimes_core.cluster.transport.protocol import Call, Response
+from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles
 
 GO = {

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kruntimes_core.cluster.transport.protocol import Call, MaybeSentError, Response
+from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from simulation.site import TASK_SECONDS, Site, passes, play
 
 

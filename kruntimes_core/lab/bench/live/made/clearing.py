@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kruntimes_core.cluster.resources import PODS, RUNS
+from kruntimes_core.cluster.client.resources import PODS, RUNS
 from kruntimes_core.lab.bench.live.api import NAMESPACES
 from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL, ROLE_LABEL
 from kruntimes_core.lab.bench.live.made.site import Site

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kruntimes_core.cluster.resources import RUNS
+from kruntimes_core.cluster.client.resources import RUNS
 from kruntimes_core.model.times import format_time
 
 Object = dict[str, Any]

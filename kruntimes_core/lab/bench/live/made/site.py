@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from kruntimes_core.cluster.resources import PODS, RUNS
+from kruntimes_core.cluster.client.resources import PODS, RUNS
 from kruntimes_core.lab.bench.live.api import NAMESPACES, Api, RefusedError
 from kruntimes_core.lab.bench.live.load import Cell, Load, cell, cells
 from kruntimes_core.lab.bench.live.made import objects

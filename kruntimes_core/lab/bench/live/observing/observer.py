@@ -11,10 +11,10 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from kruntimes_core.cluster.client.resources import PODS, RUNS, ApiResource
+from kruntimes_core.cluster.client.transport import Transport
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.resources import PODS, RUNS, Resource
-from kruntimes_core.cluster.transport.protocol import Transport
 from kruntimes_core.cluster.watching.feed import Feed
 from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL, COHORT_LABEL, ROLE_LABEL
@@ -99,7 +99,7 @@ class Observer:
 
     # Inside
 
-    def _feed(self, resource: Resource, read: Callable[[Any], Seen]) -> Feed:
+    def _feed(self, resource: ApiResource, read: Callable[[Any], Seen]) -> Feed:
         """Each observation as a call that takes it in."""
 
         def observe(seen: Seen) -> Any:
@@ -120,7 +120,7 @@ class Observer:
             listed=listed,
         )
 
-    def _known(self, resource: Resource) -> dict[tuple[str, str], Any]:
+    def _known(self, resource: ApiResource) -> dict[tuple[str, str], Any]:
         return self.runs if resource.plural == RUNS.plural else self.pods
 
     def _take(self, seen: Seen) -> None:
@@ -135,7 +135,7 @@ class Observer:
                 listener(seen, at)
         self._stirred.set()
 
-    def _gone(self, resource: Resource, namespace: str, name: str, uid: str, version: str) -> None:
+    def _gone(self, resource: ApiResource, namespace: str, name: str, uid: str, version: str) -> None:
         last = self._known(resource).pop((namespace, name), None)
         if last is None or last.uid != uid:
             return
@@ -148,7 +148,7 @@ class Observer:
                 listener(end, time.monotonic())
         self._stirred.set()
 
-    def _all(self, resource: Resource, observations: tuple[Seen, ...]) -> None:
+    def _all(self, resource: ApiResource, observations: tuple[Seen, ...]) -> None:
         """A whole list. Only the first one comes before a watch; any other one may hide versions."""
         known = self._known(resource)
         self.gaps += resource.plural in self._listed

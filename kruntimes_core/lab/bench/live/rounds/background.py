@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kruntimes_core.cluster.resources import RUNS
+from kruntimes_core.cluster.client.resources import RUNS
 from kruntimes_core.lab.bench.live.load import Cell
 from kruntimes_core.lab.bench.live.made import objects
 from kruntimes_core.lab.bench.live.made.objects import ACCELERATOR

@@ -12,8 +12,8 @@ from contextlib import nullcontext
 from itertools import cycle
 from math import ceil
 
-from kruntimes_core.cluster.resources import RUNS
-from kruntimes_core.cluster.transport.protocol import Transport
+from kruntimes_core.cluster.client.resources import RUNS
+from kruntimes_core.cluster.client.transport import Transport
 from kruntimes_core.lab.bench.live.made import objects
 from kruntimes_core.lab.bench.live.made.site import Site
 from kruntimes_core.lab.bench.live.rounds.stand_ins import stand_ins

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 
-from kruntimes_core.cluster.resources import PODS
+from kruntimes_core.cluster.client.resources import PODS
 from kruntimes_core.lab.bench.live.api import RefusedError
 from kruntimes_core.lab.bench.live.made import objects
 from kruntimes_core.lab.bench.live.made.site import Placed, Site

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kruntimes_core.cluster.resources import RUNS
+from kruntimes_core.cluster.client.resources import RUNS
 from kruntimes_core.lab.bench.live.api import RefusedError
 from kruntimes_core.lab.bench.live.made import objects
 from kruntimes_core.lab.bench.live.made.site import Site

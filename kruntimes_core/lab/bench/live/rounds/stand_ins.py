@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 
-from kruntimes_core.cluster.resources import PODS, RUNS, WORKSPACES, Resource
-from kruntimes_core.cluster.transport.protocol import Call, Transport
+from kruntimes_core.cluster.client.resources import PODS, RUNS, WORKSPACES, ApiResource
+from kruntimes_core.cluster.client.transport import Call, Transport
 from kruntimes_core.lab.bench.live.api import RefusedError
 from kruntimes_core.lab.bench.live.made.site import Site
 from kruntimes_core.lab.bench.live.tasks import beside
@@ -19,7 +19,7 @@ _NOT_SERVED = 404
 class _StandIn:
     """One watch. It is read, and nothing is made of it."""
 
-    def __init__(self, transport: Transport, resource: Resource, namespace: str, version: str) -> None:
+    def __init__(self, transport: Transport, resource: ApiResource, namespace: str, version: str) -> None:
         self.opened = asyncio.Event()
         self._transport = transport
         self._call = Call(
@@ -51,7 +51,7 @@ async def stand_ins(site: Site, transport: Transport) -> AsyncIterator[None]:
         yield
 
 
-async def _version(site: Site, resource: Resource, namespace: str) -> str | None:
+async def _version(site: Site, resource: ApiResource, namespace: str) -> str | None:
     """Where a watch begins. None for workspaces that the server does not serve: a scheduler works without."""
     try:
         return await site.api.version(resource, namespace)

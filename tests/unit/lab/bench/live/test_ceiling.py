@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from kruntimes_core.cluster.transport.protocol import Transport
+from kruntimes_core.cluster.client.transport import Transport
 from kruntimes_core.lab.bench.live.load import Load, cells
 from kruntimes_core.lab.bench.live.made.site import Site
 from kruntimes_core.lab.bench.live.rounds.ceiling import Ceiling

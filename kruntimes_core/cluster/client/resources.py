@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kruntimes_core.cluster.transport.protocol import Query
+from kruntimes_core.cluster.client.transport import Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class ApiResource:
     """One resource of the API (API contract)."""
 
     plural: str
@@ -37,6 +37,7 @@ class Resource:
 
 _GROUP, _VERSION = "kruntimes.io", "v1alpha1"
 
-RUNS = Resource(plural="runs", group=_GROUP, version=_VERSION)
-PODS = Resource(plural="pods", selector=(("labelSelector", "runtime"),))
-WORKSPACES = Resource(plural="persistentworkspaces", group=_GROUP, version=_VERSION, optional=True)
+RUNS = ApiResource(plural="runs", group=_GROUP, version=_VERSION)
+PODS = ApiResource(plural="pods", selector=(("labelSelector", "runtime"),))
+WORKSPACES = ApiResource(plural="persistentworkspaces", group=_GROUP, version=_VERSION, optional=True)
+EVENTS = ApiResource(plural="events", group="events.k8s.io")

@@ -1,0 +1,223 @@
+"""A way to an API server, as plain values."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import pydantic_core
+
+from kruntimes_core.cluster.client.kubeconfig import KubeconfigCredentials, existing_files
+from kruntimes_core.cluster.client.proxies import choose_proxy
+from kruntimes_core.cluster.client.transport import Call, Response, Transport, TransportError
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.engine.clock import SECOND
+from kruntimes_core.model.messages import InputError
+
+
+class Credentials(Protocol):
+    """What proves who we are, beside a client certificate."""
+
+    async def authorization(self) -> str | None:
+        """The value of the header `Authorization`; None without one."""
+
+    async def renew(self) -> None:
+        """The API server refused them: read them anew before they are used again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """Everything that a transport needs to know."""
+
+    server: str
+    """Base URL, without a slash at its end."""
+    credentials: Credentials
+    tls: ssl.SSLContext | None = None
+    """None for plain HTTP."""
+    server_name: str | None = None
+    """The name that the server's certificate must bear, if it is not that of the URL."""
+    proxy: str | None = None
+    origin: str = ""
+    """Where all this was read, for errors: a context and its file, or the Pod."""
+    namespace: str | None = None
+    """The namespace that it names: of the Pod, or of the context."""
+
+
+_CALL_SECONDS = 5.0
+_PAUSE_SECONDS = 0.5
+PATIENCE_SECONDS = 5.0
+"""How long a server may still be starting."""
+_NEVER = (400, 404)
+"""What no API server answers to the question for its version: one behind TLS that was asked without, or
+something else altogether."""
+_QUOTED = 80
+"""So many bytes of a strange answer are quoted."""
+
+
+async def connect(
+    kubeconfig: str | None, context: str | None, environment: Mapping[str, str], clock: Clock
+) -> Connection:
+    """The connection that options and environment mean: a kubeconfig that is named, else the Pod's own,
+    else the default kubeconfig. Raises `InputError`.
+    """
+    if kubeconfig is None and context is None and in_cluster(environment):
+        return connect_in_cluster(environment, clock)
+    return await connect_by_kubeconfig(kubeconfig, context, environment, clock)
+
+
+async def connect_by_kubeconfig(
+    path: str | None, context: str | None, environment: Mapping[str, str], clock: Clock
+) -> Connection:
+    """The connection of a context. path: `--kubeconfig`, else $KUBECONFIG, else ~/.kube/config.
+
+    context: None for the current one. Raises `InputError`.
+    """
+    paths = existing_files(path, environment)
+    credentials = KubeconfigCredentials(paths, context, clock)
+    chosen = await credentials.load()
+    found = credentials.configuration
+    origin = f"context {chosen['name']} of {paths}"
+    server = str(found.host)
+    secure = server.startswith("https://")
+    return Connection(
+        server=server,
+        credentials=credentials,
+        tls=client_context(
+            authorities=found.ssl_ca_cert,
+            certificate=found.cert_file,
+            key=found.key_file,
+            verified=bool(found.verify_ssl),
+            origin=origin,
+        )
+        if secure
+        else None,
+        server_name=found.tls_server_name,
+        proxy=choose_proxy(server, environment, found.proxy),
+        origin=origin,
+        namespace=chosen["context"].get("namespace"),
+    )
+
+
+async def try_connection(transport: Transport, connection: Connection, clock: Clock) -> None:
+    """Ask the server for its version. One that is still starting, or refuses to tell, is given a chance.
+
+    Raises `InputError` when it is not reached, does not accept the credentials, or is something else.
+    """
+    where = f"the API server at {connection.server} ({connection.origin})"
+    response = await _answer(transport, where, clock)
+    if response.status == 401:
+        raise InputError(f"{where} does not accept the credentials: log in again, or choose another context")
+    if response.status in _NEVER or (response.status < 400 and not _is_version(response)):
+        said = " ".join(response.body[:_QUOTED].decode(errors="replace").split())
+        answer = f"{response.status}: {said}" if said else f"{response.status}"
+        raise InputError(f"{where} does not answer as one does ({answer}): name the right server")
+
+
+def _is_version(response: Response) -> bool:
+    """Whether an answer is that of an API server: an object with its version."""
+    try:
+        answer = pydantic_core.from_json(response.body)
+    except ValueError:
+        return False
+    return response.status == 200 and isinstance(answer, dict) and "major" in answer
+
+
+async def _answer(transport: Transport, where: str, clock: Clock) -> Response:
+    given_up_at = clock.now().ticks + round(PATIENCE_SECONDS * SECOND)
+    call = Call(method="GET", path="/version", timeout_seconds=_CALL_SECONDS)
+    while True:
+        try:
+            return await transport.request(call)
+        except TransportError as error:
+            if error.lasting or clock.now().ticks >= given_up_at:
+                raise InputError(f"cannot reach {where}: {error}") from error
+        await asyncio.sleep(_PAUSE_SECONDS)
+
+
+SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+HOST, PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
+_ORIGIN = "in-cluster"
+# The kubelet replaces a token long before it ends; client-go looks as often.
+_TOKEN_TICKS = 10 * SECOND
+
+
+class TokenFile:
+    """A token that others replace in its file. A file that cannot be read leaves the last token."""
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        """Raises `InputError` if there is no token to begin with."""
+        self._path = path
+        self._clock = clock
+        self._token = self._read()
+        if not self._token:
+            raise InputError(f"{_ORIGIN}: no token in {path}: mount the token of a ServiceAccount")
+        self._read_at = clock.now().ticks
+
+    async def authorization(self) -> str | None:
+        """The header with the token that stands in the file, or stood there seconds ago."""
+        if self._clock.now().ticks - self._read_at >= _TOKEN_TICKS:
+            await self.renew()
+        return f"Bearer {self._token}"
+
+    async def renew(self) -> None:
+        """Read the file now."""
+        self._read_at = self._clock.now().ticks
+        self._token = self._read() or self._token
+
+    def _read(self) -> str:
+        try:
+            return self._path.read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+
+def in_cluster(environment: Mapping[str, str]) -> bool:
+    """Whether this process runs in a Pod."""
+    return bool(environment.get(HOST) and environment.get(PORT))
+
+
+def connect_in_cluster(
+    environment: Mapping[str, str], clock: Clock, folder: Path = SERVICE_ACCOUNT
+) -> Connection:
+    """The connection that the Pod's ServiceAccount gives. Raises `InputError`."""
+    host = environment[HOST]
+    server = f"https://{f'[{host}]' if ':' in host else host}:{environment[PORT]}"
+    authorities = folder / "ca.crt"
+    namespace = folder / "namespace"
+    return Connection(
+        server=server,
+        credentials=TokenFile(folder / "token", clock),
+        tls=client_context(
+            authorities=str(authorities), certificate=None, key=None, verified=True, origin=_ORIGIN
+        ),
+        proxy=choose_proxy(server, environment),
+        origin=_ORIGIN,
+        namespace=namespace.read_text(encoding="ascii").strip() if namespace.is_file() else None,
+    )
+
+
+def client_context(
+    *, authorities: str | None, certificate: str | None, key: str | None, verified: bool, origin: str
+) -> ssl.SSLContext:
+    """A context for connections to the API server.
+
+    authorities, certificate, key: files. verified: False only where a kubeconfig says so. Raises
+    `InputError` for files that cannot be used; origin: what errors name.
+    """
+    try:
+        context = ssl.create_default_context(cafile=authorities)
+    except (OSError, ssl.SSLError) as error:
+        raise InputError(f"{origin}: the certificate authority cannot be read: {error}: mend it") from error
+    if certificate:
+        try:
+            context.load_cert_chain(certificate, key)
+        except (OSError, ssl.SSLError) as error:
+            raise InputError(f"{origin}: the client certificate cannot be used: {error}: mend it") from error
+    if not verified:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
