@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
+from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.health import HealthCheck
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
-from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.model.messages import counted
 
 _FATAL_STUCK_CALLS = 3
@@ -34,8 +34,10 @@ class HealthChecks:
         """What a restart would mend. An API server that does not answer is not among it."""
         calls = sum(self._plugin_worker.stuck.values())
         stuck = f"{counted(calls, 'call')} of plugins do not return" if calls >= _FATAL_STUCK_CALLS else ""
-        hung = [one.feed.title for one in self._reflectors if one.pulse.tried_seconds > _HUNG_SECONDS]
-        past = [one.feed.title for one in self._reflectors if one.pulse.outdated_seconds > _OUTDATED_SECONDS]
+        hung = [one.handler.title for one in self._reflectors if one.liveness.tried_seconds > _HUNG_SECONDS]
+        past = [
+            one.handler.title for one in self._reflectors if one.liveness.outdated_seconds > _OUTDATED_SECONDS
+        ]
         overdue = self._dispatcher.overdue
         return [
             HealthCheck("planner", stuck),
@@ -50,7 +52,10 @@ class HealthChecks:
         """What keeps Runs from being placed, or from being placed by what is true now."""
         names = ", ".join(sorted(self._plugin_worker.stuck))
         return [
-            *(HealthCheck(one.feed.title.replace(" ", "-"), one.problem or "") for one in self._reflectors),
+            *(
+                HealthCheck(one.handler.title.replace(" ", "-"), one.problem or "")
+                for one in self._reflectors
+            ),
             HealthCheck("planner", f"calls of {names} do not return" if names else ""),
         ]
 
@@ -59,5 +64,5 @@ class HealthChecks:
         for check in self.alive():
             if not check.holds:
                 return check.why
-        lost = (one for one in self._reflectors if one.pulse.worked_seconds > _LOST_SECONDS)
+        lost = (one for one in self._reflectors if one.liveness.worked_seconds > _LOST_SECONDS)
         return next((one.problem or "" for one in lost), "")

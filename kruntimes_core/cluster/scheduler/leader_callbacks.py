@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.informers.informers import Informers
 from kruntimes_core.cluster.leader_election.protocol import Leadership
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.scheduler.health_checks import HealthChecks
-from kruntimes_core.cluster.watching.followers import Followers
 from kruntimes_core.engine.clock import SECOND, ticks
 from kruntimes_core.engine.engine import Engine
 
@@ -21,7 +21,7 @@ class SchedulerLeadership:
         self,
         *,
         leadership: Leadership,
-        followers: Followers,
+        informers: Informers,
         health: HealthChecks,
         engine: Engine,
         dispatcher: Dispatcher,
@@ -35,7 +35,7 @@ class SchedulerLeadership:
         self.catch_up_seconds = 0.0
         """From when it began to lead until it decided, the last time."""
         self._leadership = leadership
-        self._followers = followers
+        self._informers = informers
         self._health = health
         self._engine = engine
         self._dispatcher = dispatcher
@@ -53,8 +53,8 @@ class SchedulerLeadership:
         if leading and self._leadership.since != self._since:
             # A former leader may have bound what no watch has told yet.
             self._since = self._leadership.since
-            self._followers.begin_anew()
-        self._decide(leading and self._followers.current and not self.stopping)
+            self._informers.begin_anew()
+        self._decide(leading and self._informers.current and not self.stopping)
         if self._leading and not leading:
             self._dispatcher.abandon()
         self._leading = leading
@@ -63,7 +63,7 @@ class SchedulerLeadership:
         """See `LeaderCallbacks`."""
         if self.stopping:
             return "the scheduler is stopping"
-        return self._followers.problem or self._health.unfit()
+        return self._informers.problem or self._health.unfit()
 
     def why_not_go_on(self) -> str:
         """See `LeaderCallbacks`."""

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
 from kruntimes_core.cluster.permissions import MissingPermissions
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadership
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
-from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.engine.api_calls import (
     Applied,
     Found,
@@ -124,7 +124,7 @@ def _ages(reflectors: Sequence[Reflector], clock: Clock) -> Samples:
     ages: dict[tuple[str, ...], float] = {}
     for reflector in reflectors:
         if reflector.heard_at is not None:
-            resource = (reflector.feed.resource.plural,)
+            resource = (reflector.handler.resource.plural,)
             ages[resource] = max(ages.get(resource, 0.0), (now - reflector.heard_at) / SECOND)
     return ages
 
@@ -132,6 +132,6 @@ def _ages(reflectors: Sequence[Reflector], clock: Clock) -> Samples:
 def _following(reflectors: Sequence[Reflector]) -> Samples:
     following: dict[tuple[str, ...], float] = {}
     for reflector in reflectors:
-        resource = (reflector.feed.resource.plural,)
+        resource = (reflector.handler.resource.plural,)
         following[resource] = min(following.get(resource, 1.0), float(reflector.following))
     return following

@@ -15,6 +15,9 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
 from kruntimes_core.cluster.dry_run.report import register_dry_run_metrics
 from kruntimes_core.cluster.event_recorder.recorder import EventRecorder, EventSink, register_event_metrics
+from kruntimes_core.cluster.informers.event_handler import resource_event_handlers
+from kruntimes_core.cluster.informers.informers import Informers
+from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading, Leadership
 from kruntimes_core.cluster.observability.health import HealthCheck
 from kruntimes_core.cluster.observability.log import Level, Log
@@ -27,9 +30,6 @@ from kruntimes_core.cluster.scheduler.metrics import show_scheduler
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
 from kruntimes_core.cluster.scheduler.reports import DecisionLines, QueueTimes
 from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop, no_background_work
-from kruntimes_core.cluster.watching.feed import feeds
-from kruntimes_core.cluster.watching.followers import Followers
-from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.engine import events as engine_events
 from kruntimes_core.engine.api_calls import ReadAnswer, Request, WriteAnswer
 from kruntimes_core.engine.engine import Engine
@@ -81,7 +81,7 @@ class Scheduler:
         decoder = Decoder()
 
         self._reflectors = self._make_reflectors(decoder, namespaces)
-        self._informers = Followers(self._reflectors)
+        self._informers = Informers(self._reflectors)
         self.comparison = self._make_comparison(dry_run) if dry_run is not None else None
         self.dispatcher = self._make_dispatcher(decoder, in_flight)
         self._health = HealthChecks(self._reflectors, self.dispatcher, plugin_worker)
@@ -98,14 +98,14 @@ class Scheduler:
         return [
             Reflector(
                 transport=self.transport,
-                feed=feed,
+                handler=handler,
                 clock=self._clock,
                 random=self._random,
                 log=self._log,
                 tell=self.observed,
                 changed=self._following_changed,
             )
-            for feed in feeds(decoder, namespaces, self._known)
+            for handler in resource_event_handlers(decoder, namespaces, self._known)
         ]
 
     def _make_comparison(self, dry_run: DryRunSettings) -> DryRunComparer:
@@ -148,7 +148,7 @@ class Scheduler:
     def _make_leadership(self) -> SchedulerLeadership:
         return SchedulerLeadership(
             leadership=self._election,
-            followers=self._informers,
+            informers=self._informers,
             health=self._health,
             engine=self.engine,
             dispatcher=self.dispatcher,

@@ -12,9 +12,9 @@ from pydantic_core import from_json
 from kruntimes_core.cluster.client.resources import ApiResource
 from kruntimes_core.cluster.client.transport import Call, Response, Transport, TransportError
 from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.informers.event_handler import ResourceEventHandler
+from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.watching.feed import Feed
-from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.lab.runtimes.changes import Changed, Gone, Listed
@@ -50,7 +50,7 @@ class SimulatedRuntimes:
         self._reflectors = [
             Reflector(
                 transport=transport,
-                feed=_feed(resource),
+                handler=_feed(resource),
                 clock=clock,
                 random=random,
                 log=log,
@@ -147,7 +147,7 @@ def _read(request: Request) -> Call:
     )
 
 
-def _feed(resource: ApiResource) -> Feed:
+def _feed(resource: ApiResource) -> ResourceEventHandler:
     """Objects as they are, instead of the scheduler's observations."""
 
     def changed(obj: Object) -> Any:
@@ -162,4 +162,6 @@ def _feed(resource: ApiResource) -> Feed:
     def whole(obj: Object) -> Object:
         return obj
 
-    return Feed(resource=resource, namespace=None, decode=whole, observe=changed, gone=gone, listed=listed)
+    return ResourceEventHandler(
+        resource=resource, namespace=None, decode=whole, observe=changed, gone=gone, listed=listed
+    )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 
 from kruntimes_core.cli.main import main
-from kruntimes_core.cluster.watching import watch
+from kruntimes_core.cluster.informers import lister_watcher
 
 SECONDS = 2
 """How long a watch is asked for, and how much longer it may last."""
 
 if __name__ == "__main__":
-    watch.STREAM_SECONDS = watch.OVERDUE_SECONDS = SECONDS
+    lister_watcher.STREAM_SECONDS = lister_watcher.OVERDUE_SECONDS = SECONDS
     sys.exit(main())

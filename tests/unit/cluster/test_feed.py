@@ -2,20 +2,23 @@
 
 from typing import Any
 
-from kruntimes_core.cluster.watching.feed import Feed, feeds
+from kruntimes_core.cluster.informers.event_handler import (
+    ResourceEventHandler,
+    resource_event_handlers,
+)
 from kruntimes_core.engine import events
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.testing import run_object
 
 
-def run_feed(known: dict[tuple[str, str], RunObservation]) -> Feed:
+def run_feed(known: dict[tuple[str, str], RunObservation]) -> ResourceEventHandler:
     """The feed of Runs, beside those that are known."""
-    all_feeds = feeds(Decoder(), None, lambda namespace, name: known.get((namespace, name)))
+    all_feeds = resource_event_handlers(Decoder(), None, lambda namespace, name: known.get((namespace, name)))
     return next(feed for feed in all_feeds if feed.resource.plural == "runs")
 
 
-def seen(feed: Feed, obj: dict[str, Any]) -> RunObservation:
+def seen(feed: ResourceEventHandler, obj: dict[str, Any]) -> RunObservation:
     event = feed.changed(obj)
     assert isinstance(event, events.RunObserved)
     return event.observation

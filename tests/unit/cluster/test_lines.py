@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kruntimes_core.cluster.watching.lines import Lines
+from kruntimes_core.cluster.informers.lister_watcher import Lines
 
 TEXTS = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), min_size=1)
 

@@ -10,8 +10,8 @@ from typing import Any
 from virtual.time import VirtualClock, run_virtual
 
 from kruntimes_core.cluster.client.transport import Call, Response
-from kruntimes_core.cluster.watching.feed import feeds
-from kruntimes_core.cluster.watching.listing import Listed, Listing
+from kruntimes_core.cluster.informers.event_handler import resource_event_handlers
+from kruntimes_core.cluster.informers.lister_watcher import ListerWatcher, ResourceList
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.testing.objects import run_object
 
@@ -44,12 +44,12 @@ class Pages:
         )
 
 
-def listed(pages: Pages) -> Listed:
-    (runs,) = (feed for feed in feeds(Decoder(), None) if feed.resource.plural == "runs")
+def listed(pages: Pages) -> ResourceList:
+    (runs,) = (feed for feed in resource_event_handlers(Decoder(), None) if feed.resource.plural == "runs")
     transport: Any = pages
 
-    async def main() -> Listed:
-        return await Listing(transport, runs, VirtualClock()).fetch()
+    async def main() -> ResourceList:
+        return await ListerWatcher(transport, runs, VirtualClock()).list()
 
     return run_virtual(main())
 

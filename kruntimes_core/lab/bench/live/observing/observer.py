@@ -14,9 +14,9 @@ from typing import Any
 from kruntimes_core.cluster.client.resources import PODS, RUNS, ApiResource
 from kruntimes_core.cluster.client.transport import Transport
 from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.informers.event_handler import ResourceEventHandler
+from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.watching.feed import Feed
-from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL, COHORT_LABEL, ROLE_LABEL
 from kruntimes_core.lab.bench.live.observing.seen import Seen, SeenPod, SeenRun, seen_pod, seen_run
 
@@ -46,7 +46,7 @@ class Observer:
         self._reflectors = [
             Reflector(
                 transport=transport,
-                feed=self._feed(replace(resource, selector=selector), read),
+                handler=self._feed(replace(resource, selector=selector), read),
                 clock=clock,
                 random=random,
                 log=log,
@@ -99,7 +99,7 @@ class Observer:
 
     # Inside
 
-    def _feed(self, resource: ApiResource, read: Callable[[Any], Seen]) -> Feed:
+    def _feed(self, resource: ApiResource, read: Callable[[Any], Seen]) -> ResourceEventHandler:
         """Each observation as a call that takes it in."""
 
         def observe(seen: Seen) -> Any:
@@ -111,7 +111,7 @@ class Observer:
         def listed(*, observations: tuple[Seen, ...], **_: object) -> Any:
             return partial(self._all, resource, observations)
 
-        return Feed(
+        return ResourceEventHandler(
             resource=resource,
             namespace=None,
             decode=read,

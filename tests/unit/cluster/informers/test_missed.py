@@ -12,7 +12,7 @@ from memoryapi.site import Site, play
 from kruntimes_core.cluster.client.transport import Response
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS
-from tests.unit.cluster.following.scene import started
+from tests.unit.cluster.informers.scene import started
 
 NAMESPACE = "team-a"
 GONE = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"}

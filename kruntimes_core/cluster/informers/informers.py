@@ -1,16 +1,16 @@
-"""All reflectors of a host, each in a task of its own."""
+"""Informers: all reflectors of a scheduler, each in a task of its own."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 
-from kruntimes_core.cluster.watching.reflector import Reflector
+from kruntimes_core.cluster.informers.reflector import Reflector
 
 Spawn = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 
 
-class Followers:
+class Informers:
     """Starts them, lets them begin anew, and stops them."""
 
     def __init__(self, reflectors: Sequence[Reflector]) -> None:

@@ -11,7 +11,7 @@ from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.client.transport import MaybeSentError, Response
 from kruntimes_core.framework.configuration import Profiles
-from tests.unit.cluster.following.scene import started
+from tests.unit.cluster.informers.scene import started
 
 NAMESPACE = "team-a"
 GONE = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"}

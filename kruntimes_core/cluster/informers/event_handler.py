@@ -1,4 +1,4 @@
-"""From objects of the API to events of the engine, for one resource in one namespace or in all."""
+"""ResourceEventHandler: objects of the API become events of the engine, for one resource."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Known = Callable[[str, str], RunObservation | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Feed:
+class ResourceEventHandler:
     """How one resource is told to the engine."""
 
     resource: ApiResource
     namespace: str | None
     """The namespace that is followed, or None for all."""
     decode: Callable[[Object], Any]
-    """The observation of an object; None if it is nobody's business here."""
+    """The observation of an object; None if it does not matter here."""
     observe: Callable[[Any], events.Event]
     gone: Callable[..., events.Event]
     listed: Callable[..., events.Event]
@@ -57,13 +57,15 @@ def nothing_known(namespace: str, name: str) -> RunObservation | None:
     return None
 
 
-def feeds(decoder: Decoder, namespaces: Sequence[str] | None, known: Known = nothing_known) -> list[Feed]:
+def resource_event_handlers(
+    decoder: Decoder, namespaces: Sequence[str] | None, known: Known = nothing_known
+) -> list[ResourceEventHandler]:
     """What a host follows: Pods, workspaces and Runs, in each of `namespaces` or, for None, in all.
 
     known: saves reading again what has not changed since.
     """
     return [
-        Feed(
+        ResourceEventHandler(
             resource=resource,
             namespace=namespace,
             decode=decode,

@@ -1,4 +1,4 @@
-"""Keeps the engine's picture of one resource true: list, watch, and again, for ever."""
+"""Reflector: keeps what the engine knows of one resource true: list, watch, and again, for ever."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from kruntimes_core.cluster.backoff import RetryBackoff
 from kruntimes_core.cluster.client.errors import ApiFailure, FailureKind, outdated
 from kruntimes_core.cluster.client.transport import Transport
 from kruntimes_core.cluster.clock import Clock, TimeSlices
+from kruntimes_core.cluster.informers.event_handler import ResourceEventHandler
+from kruntimes_core.cluster.informers.lister_watcher import (
+    STREAM_SECONDS,
+    ListerWatcher,
+    ResourceList,
+    WatchEvent,
+)
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.watching.feed import Feed
-from kruntimes_core.cluster.watching.listing import Listed, Listing
-from kruntimes_core.cluster.watching.pulse import Pulse
-from kruntimes_core.cluster.watching.watch import STREAM_SECONDS, Watch, WatchEvent
 from kruntimes_core.engine import events
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.model.resource_version import older
@@ -26,13 +29,13 @@ _STEADY_TICKS = 5 * SECOND
 
 
 class Reflector:
-    """Follows one feed. `run` never returns; what fails is tried again, and shown until it works."""
+    """Follows one resource. `run` never returns; what fails is tried again, and shown until it works."""
 
     def __init__(
         self,
         *,
         transport: Transport,
-        feed: Feed,
+        handler: ResourceEventHandler,
         clock: Clock,
         random: Random,
         log: Log,
@@ -40,16 +43,16 @@ class Reflector:
         changed: Callable[[], None],
     ) -> None:
         """tell: takes each event at once. changed: asked whenever `following` or `problem` changed."""
-        self.feed = feed
+        self.handler = handler
         self.following = False
         """Whether all is listed and a watch is open: what is known is true, but for a moment."""
-        self.problem: str | None = f"{feed.title}: not listed yet"
+        self.problem: str | None = f"{handler.title}: not listed yet"
         """Why it does not follow, in one line; None while it does."""
         self.fresh = True
         """Whether what it follows was listed after `begin_anew`, if that was called."""
         self.heard_at: int | None = None
         """When the server was last heard on a watch, in ticks."""
-        self.pulse = Pulse()
+        self.liveness = Liveness()
         """Whether anything comes of all this."""
         self._clock = clock
         self._log = log
@@ -58,14 +61,13 @@ class Reflector:
         self._pauses = RetryBackoff(random)
         self._expiries = RetryBackoff(random)
         """Of their own: a server that says that a version is too old is there again after an outage."""
-        self._listing = Listing(transport, feed, clock, self.pulse.worked)
-        self._watch = Watch(transport, feed, clock)
+        self._lister_watcher = ListerWatcher(transport, handler, clock, self.liveness.worked)
         self._version = ""
         self._strange: set[str] = set()
 
     async def run(self) -> None:
         """List and watch until cancelled. It may be called again then."""
-        self.pulse.worked()
+        self.liveness.worked()
         while True:
             await self._list()
             await self._follow()
@@ -80,27 +82,27 @@ class Reflector:
         """List until one list is whole, and commit it."""
         while True:
             try:
-                self._commit(await self._listing.fetch())
+                self._commit(await self._lister_watcher.list())
                 return
             except ApiFailure as failure:
-                if failure.kind is FailureKind.MISSING and self.feed.resource.optional:
+                if failure.kind is FailureKind.MISSING and self.handler.resource.optional:
                     await self._do_without()
                 else:
                     await self._failed(failure)
 
-    def _commit(self, listed: Listed) -> None:
+    def _commit(self, listed: ResourceList) -> None:
         if older(listed.version, self._version):
-            raise outdated("list", self.feed.title)
-        self.pulse.caught_up()
+            raise outdated("list", self.handler.title)
+        self.liveness.caught_up()
         self._version = listed.version
-        self._tell(self.feed.whole(listed.observations, listed.version))
-        self._log.debug("listed", resource=self.feed.title, count=len(listed.observations))
+        self._tell(self.handler.whole(listed.observations, listed.version))
+        self._log.debug("listed", resource=self.handler.title, count=len(listed.observations))
 
     async def _do_without(self) -> None:
         """The server does not serve the resource: there are none, until it does."""
         if not self.following:
-            self._tell(self.feed.whole((), ""))
-            self._log.info("not served, so there are none", resource=self.feed.title)
+            self._tell(self.handler.whole((), ""))
+            self._log.info("not served, so there are none", resource=self.handler.title)
         self._opened()
         await asyncio.sleep(_ASK_AGAIN_SECONDS)
 
@@ -128,7 +130,7 @@ class Reflector:
     async def _watch_once(self) -> bool:
         """Whether the server said anything."""
         heard, slices = False, TimeSlices(self._clock)
-        async for batch in self._watch.events(self._version):
+        async for batch in self._lister_watcher.watch(self._version):
             self._opened()
             slices.restart(self.heard_at)
             for number, event in enumerate(batch):
@@ -140,9 +142,9 @@ class Reflector:
 
     def _take(self, event: WatchEvent) -> None:
         if event.type in ("ADDED", "MODIFIED"):
-            self._tell(self.feed.changed(event.object))
+            self._tell(self.handler.changed(event.object))
         elif event.type == "DELETED":
-            self._tell(self.feed.deleted(event.object))
+            self._tell(self.handler.deleted(event.object))
         elif event.type != "BOOKMARK":
             self._stranger(event.type)
             return
@@ -152,16 +154,18 @@ class Reflector:
 
     def _stranger(self, kind: str) -> None:
         if not self._strange:
-            self._log.warning("ignored watch events of an unknown type", resource=self.feed.title, type=kind)
+            self._log.warning(
+                "ignored watch events of an unknown type", resource=self.handler.title, type=kind
+            )
         self._strange.add(kind[:32])
 
     # State
 
     def _opened(self) -> None:
-        self.pulse.worked()
+        self.liveness.worked()
         self.heard_at = self._clock.now().ticks
         if not self.following:
-            self._log.info("following", resource=self.feed.title)
+            self._log.info("following", resource=self.handler.title)
         if not (self.following and self.fresh):
             self.following, self.fresh, self.problem = True, True, None
             self._changed()
@@ -173,7 +177,7 @@ class Reflector:
             self._expiries.reset()
 
     async def _failed(self, failure: ApiFailure) -> None:
-        self.pulse.failed(outdated=failure.kind is FailureKind.OUTDATED)
+        self.liveness.failed(outdated=failure.kind is FailureKind.OUTDATED)
         problem = str(failure)
         if problem != self.problem:
             self._log.warning(problem)
@@ -181,3 +185,52 @@ class Reflector:
         self._changed()
         pauses = self._expiries if failure.kind is FailureKind.EXPIRED else self._pauses
         await asyncio.sleep(pauses.next(failure.retry_after))
+
+
+_BEHIND_SECONDS = 10.0
+"""For how long a server may be behind. One that was restored to an older state has another history: what
+was seen of the former one stays wrong, also when its versions have caught up."""
+
+
+class Liveness:
+    """For how long nothing has come of lists and watches, by the time of the loop and its timers."""
+
+    def __init__(self) -> None:
+        self._tried_at: float | None = None
+        self._worked_at: float | None = None
+        self._outdated_at: float | None = None
+
+    def worked(self) -> None:
+        """The server answered as it should."""
+        self._tried_at = self._worked_at = asyncio.get_running_loop().time()
+
+    def failed(self, *, outdated: bool) -> None:
+        """A list or watch failed. outdated: because the server answered from the past."""
+        self._tried_at = asyncio.get_running_loop().time()
+        if outdated and self._outdated_at is None:
+            self._outdated_at = self._tried_at
+
+    def caught_up(self) -> None:
+        """The server answered from the present."""
+        if self.outdated_seconds < _BEHIND_SECONDS:
+            self._outdated_at = None
+
+    @property
+    def tried_seconds(self) -> float:
+        """Since anything came of what is done, a failure included; what is done has time limits."""
+        return _since(self._tried_at)
+
+    @property
+    def worked_seconds(self) -> float:
+        """Since the server last answered as it should."""
+        return _since(self._worked_at)
+
+    @property
+    def outdated_seconds(self) -> float:
+        """Since the server answered from the past; 0 if it does not, or soon did not any more."""
+        return _since(self._outdated_at)
+
+
+def _since(moment: float | None) -> float:
+    """0 before the beginning."""
+    return asyncio.get_running_loop().time() - moment if moment is not None else 0.0
