@@ -1,4 +1,4 @@
-"""Every right that a scheduler needs: one list for the manifests, the documentation and the metric."""
+"""RBAC permissions: all that a scheduler needs, and those that the API server refuses now."""
 
 from __future__ import annotations
 
@@ -52,15 +52,23 @@ REQUIRED = (
     *(Permission(verb, EVENTS.plural, EVENTS.group) for verb in ("create", "patch")),
     *(Permission(verb, LEASES.plural, LEASES.group) for verb in ELECTION),
 )
-"""All of them. Those on Leases are needed with an election, in the Lease's namespace alone."""
+"""All permissions; those on Leases only with an election, and in the Lease's namespace alone."""
 
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+_UNSEEN = (READ_RUN, WRITE_STATUS)
+"""Without these a Run is tried again, and no other health check says so."""
+_RBAC_MESSAGE = re.compile(r"\bcannot \S+ resource ")
+"""How API servers word a 403 of RBAC. A webhook's denial of one object has other words."""
+_NO_VERDICT = (401, 408, 429)
+"""Answers that, like 5xx, say nothing about permissions."""
+_REFUSED_TICKS = 300 * SECOND
+"""How long a refusal counts that no request repeats. The longest usual backoff is 60 s."""
 
 
 def required_permission(call: Call) -> tuple[Permission, str]:
-    """The right that a request needs, and the namespace that it is about; empty for all of them.
+    """The permission that a request needs, and its namespace; empty for all namespaces.
 
-    The API server reads a path in the same way (its request info).
+    The API server reads a path in the same way (its RequestInfo).
     """
     _, kind, *rest = call.path.split("/")
     group = rest.pop(0) if kind == "apis" else ""
@@ -75,17 +83,8 @@ def required_permission(call: Call) -> tuple[Permission, str]:
     return Permission(_VERBS.get(call.method, reading), resource, group), namespace
 
 
-_UNSEEN = (READ_RUN, WRITE_STATUS)
-"""Without these a Run is tried again by itself, and no other check says so."""
-_OF_AN_AUTHORIZER = re.compile(r"\bcannot \S+ resource ")
-"""How API servers word a 403 that is about rights. A webhook's denial of one object is worded otherwise."""
-_NO_VERDICT = (401, 408, 429)
-_FORGOTTEN_TICKS = 300 * SECOND
-"""A right that is not asked for any more is not known to be missing. The longest usual backoff is 60 s."""
-
-
 class MissingPermissions:
-    """Hears every answer of the API server; made for one host and all who send for it."""
+    """The permissions that are refused now, learned from every answer to one host."""
 
     def __init__(self, clock: Clock, log: Log) -> None:
         self._clock = clock
@@ -93,32 +92,36 @@ class MissingPermissions:
         self._refused_at: dict[tuple[Permission, str], int] = {}
 
     def answered(self, call: Call, response: Response) -> None:
-        """An answer came. It costs a comparison while nothing is missing."""
+        """Learn from an answer; it costs one comparison while nothing is missing."""
         if response.status == 403:
             self._refused(call, response)
         elif self._refused_at and response.status < 500 and response.status not in _NO_VERDICT:
             self._granted(call)
 
     def check(self) -> HealthCheck:
-        """What a readiness probe should know beside what lists, watches and elections say themselves."""
+        """For the readiness probe: missing permissions that lists, watches and the election do not report."""
         self._forget()
-        said = [_text(right, namespace) for right, namespace in self._refused_at if right in _UNSEEN]
+        said = [
+            _text(permission, namespace)
+            for permission, namespace in self._refused_at
+            if permission in _UNSEEN
+        ]
         return HealthCheck("rights", "; ".join(sorted(said)))
 
     def samples(self) -> Samples:
-        """For each right that is needed, in how many namespaces it is refused."""
+        """For each required permission, in how many namespaces it is refused."""
         self._forget()
-        counts: dict[tuple[str, ...], float] = {(right.verb, right.title): 0.0 for right in REQUIRED}
-        for right, _ in self._refused_at:
-            if right in REQUIRED:
-                counts[right.verb, right.title] += 1
+        counts: dict[tuple[str, ...], float] = {
+            (permission.verb, permission.title): 0.0 for permission in REQUIRED
+        }
+        for permission, _ in self._refused_at:
+            if permission in REQUIRED:
+                counts[permission.verb, permission.title] += 1
         return counts
-
-    # Inside
 
     def _refused(self, call: Call, response: Response) -> None:
         now = self._clock.now()
-        if _OF_AN_AUTHORIZER.search(status_of(response, now.wall).message) is None:
+        if _RBAC_MESSAGE.search(status_of(response, now.wall).message) is None:
             return
         key = required_permission(call)
         if key not in self._refused_at and key[0] in _UNSEEN:
@@ -126,55 +129,52 @@ class MissingPermissions:
         self._refused_at[key] = now.ticks
 
     def _granted(self, call: Call) -> None:
-        right, namespace = required_permission(call)
-        if self._refused_at.pop((right, namespace), None) is not None and right in _UNSEEN:
-            self._log.info(f"can {right.verb} {_place(right, namespace)} again")
+        permission, namespace = required_permission(call)
+        if self._refused_at.pop((permission, namespace), None) is not None and permission in _UNSEEN:
+            self._log.info(f"can {permission.verb} {_place(permission, namespace)} again")
 
     def _forget(self) -> None:
-        oldest = self._clock.now().ticks - _FORGOTTEN_TICKS
+        oldest = self._clock.now().ticks - _REFUSED_TICKS
         self._refused_at = {key: at for key, at in self._refused_at.items() if at > oldest}
 
 
-def _text(right: Permission, namespace: str) -> str:
-    return str(forbidden(right.verb, _place(right, namespace)))
+def _text(permission: Permission, namespace: str) -> str:
+    return str(forbidden(permission.verb, _place(permission, namespace)))
 
 
-def _place(right: Permission, namespace: str) -> str:
-    return f"{right.title} in {namespace}" if namespace else right.title
-
-
-_OPENED = Response(200)
+def _place(permission: Permission, namespace: str) -> str:
+    return f"{permission.title} in {namespace}" if namespace else permission.title
 
 
 class PermissionTransport:
-    """Passes everything on. A `Transport`."""
+    """Passes requests on, and their answers also to `MissingPermissions`. A `Transport`."""
 
-    def __init__(self, transport: Transport, rights: MissingPermissions) -> None:
+    def __init__(self, transport: Transport, permissions: MissingPermissions) -> None:
         self._transport = transport
-        self._rights = rights
+        self._permissions = permissions
 
     async def request(self, call: Call) -> Response:
         """See `Transport`."""
         response = await self._transport.request(call)
-        self._rights.answered(call, response)
+        self._permissions.answered(call, response)
         return response
 
     def stream(self, call: Call) -> Chunks:
         """See `Transport`."""
-        return _HeardChunks(self._transport.stream(call), call, self._rights)
+        return _NotedChunks(self._transport.stream(call), call, self._permissions)
 
     async def close(self) -> None:
         """See `Transport`."""
         await self._transport.close()
 
 
-class _HeardChunks:
-    """Hears how a stream begins; what comes then is passed on without a look."""
+class _NotedChunks:
+    """Notes whether a stream was opened or refused; all later chunks just pass."""
 
-    def __init__(self, chunks: Chunks, call: Call, rights: MissingPermissions) -> None:
+    def __init__(self, chunks: Chunks, call: Call, permissions: MissingPermissions) -> None:
         self._chunks = chunks
         self._call = call
-        self._rights = rights
+        self._permissions = permissions
         self._began = False
 
     def __aiter__(self) -> AsyncIterator[bytes]:
@@ -192,7 +192,7 @@ class _HeardChunks:
         try:
             chunk = await self._chunks.__anext__()
         except StreamRefusedError as error:
-            self._rights.answered(self._call, error.response)
+            self._permissions.answered(self._call, error.response)
             raise
-        self._rights.answered(self._call, _OPENED)
+        self._permissions.answered(self._call, Response(200))
         return chunk

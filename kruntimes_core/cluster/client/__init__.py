@@ -1,1 +1,1 @@
-"""Requests and answers as plain values, and the one file that sends them with aiohttp."""
+"""The client of the API server: transport, connection, API errors and resources, as in client-go."""

@@ -1,4 +1,7 @@
-"""A way to an API server, as plain values."""
+"""The connection to the API server: by kubeconfig or in-cluster, with its TLS, and a first try.
+
+A start that cannot work ends at once with one line.
+"""
 
 from __future__ import annotations
 
@@ -18,20 +21,34 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.model.messages import InputError
 
+SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+HOST, PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
+_ORIGIN = "in-cluster"
+# The kubelet replaces a token long before it ends; client-go looks as often.
+_TOKEN_TICKS = 10 * SECOND
+_CALL_SECONDS = 5.0
+_PAUSE_SECONDS = 0.5
+PATIENCE_SECONDS = 5.0
+"""How long `try_connection` waits for a server that is still starting."""
+_NO_API_SERVER = (400, 404)
+"""No API server answers GET /version so: a TLS port that was asked without TLS does, and other servers do."""
+_QUOTED = 80
+"""An error quotes so many bytes of a strange answer."""
+
 
 class Credentials(Protocol):
-    """What proves who we are, beside a client certificate."""
+    """What authenticates the scheduler, beside a client certificate."""
 
     async def authorization(self) -> str | None:
         """The value of the header `Authorization`; None without one."""
 
     async def renew(self) -> None:
-        """The API server refused them: read them anew before they are used again."""
+        """The API server refused the credentials: read them anew before their next use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """Everything that a transport needs to know."""
+    """Address, credentials, TLS and proxy of an API server, as plain values."""
 
     server: str
     """Base URL, without a slash at its end."""
@@ -39,34 +56,82 @@ class Connection:
     tls: ssl.SSLContext | None = None
     """None for plain HTTP."""
     server_name: str | None = None
-    """The name that the server's certificate must bear, if it is not that of the URL."""
+    """The name in the server's certificate, where the URL has another."""
     proxy: str | None = None
     origin: str = ""
-    """Where all this was read, for errors: a context and its file, or the Pod."""
+    """Where these values were read, for errors: a context and its file, or the Pod."""
     namespace: str | None = None
-    """The namespace that it names: of the Pod, or of the context."""
+    """The namespace of the Pod or of the context."""
 
 
-_CALL_SECONDS = 5.0
-_PAUSE_SECONDS = 0.5
-PATIENCE_SECONDS = 5.0
-"""How long a server may still be starting."""
-_NEVER = (400, 404)
-"""What no API server answers to the question for its version: one behind TLS that was asked without, or
-something else altogether."""
-_QUOTED = 80
-"""So many bytes of a strange answer are quoted."""
+class TokenFile:
+    """The ServiceAccount token, which the kubelet replaces in its file.
+
+    While the file cannot be read, the last token stays.
+    """
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        """Raises `InputError` for a file without a token."""
+        self._path = path
+        self._clock = clock
+        self._token = self._read()
+        if not self._token:
+            raise InputError(f"{_ORIGIN}: no token in {path}: mount the token of a ServiceAccount")
+        self._read_at = clock.now().ticks
+
+    async def authorization(self) -> str | None:
+        """The header with the token of the file, read at most 10 s ago."""
+        if self._clock.now().ticks - self._read_at >= _TOKEN_TICKS:
+            await self.renew()
+        return f"Bearer {self._token}"
+
+    async def renew(self) -> None:
+        """Read the file now."""
+        self._read_at = self._clock.now().ticks
+        self._token = self._read() or self._token
+
+    def _read(self) -> str:
+        try:
+            return self._path.read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            return ""
 
 
 async def connect(
     kubeconfig: str | None, context: str | None, environment: Mapping[str, str], clock: Clock
 ) -> Connection:
-    """The connection that options and environment mean: a kubeconfig that is named, else the Pod's own,
-    else the default kubeconfig. Raises `InputError`.
+    """The connection of the named kubeconfig or context, else of the Pod, else of the default kubeconfig.
+
+    Raises `InputError`.
     """
     if kubeconfig is None and context is None and in_cluster(environment):
         return connect_in_cluster(environment, clock)
     return await connect_by_kubeconfig(kubeconfig, context, environment, clock)
+
+
+def in_cluster(environment: Mapping[str, str]) -> bool:
+    """Whether this process runs in a Pod."""
+    return bool(environment.get(HOST) and environment.get(PORT))
+
+
+def connect_in_cluster(
+    environment: Mapping[str, str], clock: Clock, folder: Path = SERVICE_ACCOUNT
+) -> Connection:
+    """The connection of the Pod's ServiceAccount. Raises `InputError`."""
+    host = environment[HOST]
+    server = f"https://{f'[{host}]' if ':' in host else host}:{environment[PORT]}"
+    authorities = folder / "ca.crt"
+    namespace = folder / "namespace"
+    return Connection(
+        server=server,
+        credentials=TokenFile(folder / "token", clock),
+        tls=client_context(
+            authorities=str(authorities), certificate=None, key=None, verified=True, origin=_ORIGIN
+        ),
+        proxy=choose_proxy(server, environment),
+        origin=_ORIGIN,
+        namespace=namespace.read_text(encoding="ascii").strip() if namespace.is_file() else None,
+    )
 
 
 async def connect_by_kubeconfig(
@@ -102,111 +167,13 @@ async def connect_by_kubeconfig(
     )
 
 
-async def try_connection(transport: Transport, connection: Connection, clock: Clock) -> None:
-    """Ask the server for its version. One that is still starting, or refuses to tell, is given a chance.
-
-    Raises `InputError` when it is not reached, does not accept the credentials, or is something else.
-    """
-    where = f"the API server at {connection.server} ({connection.origin})"
-    response = await _answer(transport, where, clock)
-    if response.status == 401:
-        raise InputError(f"{where} does not accept the credentials: log in again, or choose another context")
-    if response.status in _NEVER or (response.status < 400 and not _is_version(response)):
-        said = " ".join(response.body[:_QUOTED].decode(errors="replace").split())
-        answer = f"{response.status}: {said}" if said else f"{response.status}"
-        raise InputError(f"{where} does not answer as one does ({answer}): name the right server")
-
-
-def _is_version(response: Response) -> bool:
-    """Whether an answer is that of an API server: an object with its version."""
-    try:
-        answer = pydantic_core.from_json(response.body)
-    except ValueError:
-        return False
-    return response.status == 200 and isinstance(answer, dict) and "major" in answer
-
-
-async def _answer(transport: Transport, where: str, clock: Clock) -> Response:
-    given_up_at = clock.now().ticks + round(PATIENCE_SECONDS * SECOND)
-    call = Call(method="GET", path="/version", timeout_seconds=_CALL_SECONDS)
-    while True:
-        try:
-            return await transport.request(call)
-        except TransportError as error:
-            if error.lasting or clock.now().ticks >= given_up_at:
-                raise InputError(f"cannot reach {where}: {error}") from error
-        await asyncio.sleep(_PAUSE_SECONDS)
-
-
-SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-HOST, PORT = "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"
-_ORIGIN = "in-cluster"
-# The kubelet replaces a token long before it ends; client-go looks as often.
-_TOKEN_TICKS = 10 * SECOND
-
-
-class TokenFile:
-    """A token that others replace in its file. A file that cannot be read leaves the last token."""
-
-    def __init__(self, path: Path, clock: Clock) -> None:
-        """Raises `InputError` if there is no token to begin with."""
-        self._path = path
-        self._clock = clock
-        self._token = self._read()
-        if not self._token:
-            raise InputError(f"{_ORIGIN}: no token in {path}: mount the token of a ServiceAccount")
-        self._read_at = clock.now().ticks
-
-    async def authorization(self) -> str | None:
-        """The header with the token that stands in the file, or stood there seconds ago."""
-        if self._clock.now().ticks - self._read_at >= _TOKEN_TICKS:
-            await self.renew()
-        return f"Bearer {self._token}"
-
-    async def renew(self) -> None:
-        """Read the file now."""
-        self._read_at = self._clock.now().ticks
-        self._token = self._read() or self._token
-
-    def _read(self) -> str:
-        try:
-            return self._path.read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError):
-            return ""
-
-
-def in_cluster(environment: Mapping[str, str]) -> bool:
-    """Whether this process runs in a Pod."""
-    return bool(environment.get(HOST) and environment.get(PORT))
-
-
-def connect_in_cluster(
-    environment: Mapping[str, str], clock: Clock, folder: Path = SERVICE_ACCOUNT
-) -> Connection:
-    """The connection that the Pod's ServiceAccount gives. Raises `InputError`."""
-    host = environment[HOST]
-    server = f"https://{f'[{host}]' if ':' in host else host}:{environment[PORT]}"
-    authorities = folder / "ca.crt"
-    namespace = folder / "namespace"
-    return Connection(
-        server=server,
-        credentials=TokenFile(folder / "token", clock),
-        tls=client_context(
-            authorities=str(authorities), certificate=None, key=None, verified=True, origin=_ORIGIN
-        ),
-        proxy=choose_proxy(server, environment),
-        origin=_ORIGIN,
-        namespace=namespace.read_text(encoding="ascii").strip() if namespace.is_file() else None,
-    )
-
-
 def client_context(
     *, authorities: str | None, certificate: str | None, key: str | None, verified: bool, origin: str
 ) -> ssl.SSLContext:
-    """A context for connections to the API server.
+    """The TLS context for connections to the API server.
 
-    authorities, certificate, key: files. verified: False only where a kubeconfig says so. Raises
-    `InputError` for files that cannot be used; origin: what errors name.
+    authorities, certificate, key: files. verified: False only with `insecure-skip-tls-verify`. origin: what
+    errors name. Raises `InputError` for files that cannot be used.
     """
     try:
         context = ssl.create_default_context(cafile=authorities)
@@ -221,3 +188,40 @@ def client_context(
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
+
+
+async def try_connection(transport: Transport, connection: Connection, clock: Clock) -> None:
+    """Ask the server for its version; a server that is still starting gets `PATIENCE_SECONDS`.
+
+    A refusal such as 403 or 503 will do. Raises `InputError` for a server that is not reached, does not
+    accept the credentials, or is no API server.
+    """
+    where = f"the API server at {connection.server} ({connection.origin})"
+    response = await _version_response(transport, where, clock)
+    if response.status == 401:
+        raise InputError(f"{where} does not accept the credentials: log in again, or choose another context")
+    if response.status in _NO_API_SERVER or (response.status < 400 and not _is_version(response)):
+        said = " ".join(response.body[:_QUOTED].decode(errors="replace").split())
+        answer = f"{response.status}: {said}" if said else f"{response.status}"
+        raise InputError(f"{where} does not answer as one does ({answer}): name the right server")
+
+
+def _is_version(response: Response) -> bool:
+    """Whether a response is that of an API server: an object with its version."""
+    try:
+        answer = pydantic_core.from_json(response.body)
+    except ValueError:
+        return False
+    return response.status == 200 and isinstance(answer, dict) and "major" in answer
+
+
+async def _version_response(transport: Transport, where: str, clock: Clock) -> Response:
+    given_up_at = clock.now().ticks + round(PATIENCE_SECONDS * SECOND)
+    call = Call(method="GET", path="/version", timeout_seconds=_CALL_SECONDS)
+    while True:
+        try:
+            return await transport.request(call)
+        except TransportError as error:
+            if error.lasting or clock.now().ticks >= given_up_at:
+                raise InputError(f"cannot reach {where}: {error}") from error
+        await asyncio.sleep(_PAUSE_SECONDS)

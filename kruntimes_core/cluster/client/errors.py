@@ -1,4 +1,4 @@
-"""Why a list or a watch did not work, as the few kinds that are dealt with differently."""
+"""API errors: the Status of a refusal, and the kinds of failure that callers deal with differently."""
 
 from __future__ import annotations
 
@@ -13,88 +13,19 @@ from pydantic_core import from_json
 
 from kruntimes_core.cluster.client.transport import Response
 
-
-class FailureKind(Enum):
-    """What to do about a failure."""
-
-    EXPIRED = "expired"
-    """The version or the token is gone: list again."""
-    MISSING = "missing"
-    """The resource is not served."""
-    FORBIDDEN = "forbidden"
-    """A right is missing; it may be granted at any time."""
-    UNAUTHORIZED = "unauthorized"
-    """The credentials are not accepted."""
-    OUTDATED = "outdated"
-    """The answer is older than what was seen before."""
-    UNAVAILABLE = "unavailable"
-    """Anything else: try again."""
-
-
-_KINDS = {
-    401: FailureKind.UNAUTHORIZED,
-    403: FailureKind.FORBIDDEN,
-    404: FailureKind.MISSING,
-    410: FailureKind.EXPIRED,
-}
-_EXPLANATIONS = {
-    FailureKind.EXPIRED: "the version is too old",
-    FailureKind.MISSING: "the API server does not serve them: install the CRDs",
-    FailureKind.FORBIDDEN: "forbidden: grant the verb",
-    FailureKind.UNAUTHORIZED: "the credentials are not accepted: renew them",
-}
-
-
-class ApiFailure(Exception):  # noqa: N818 - what failed is the API, as often as not for good reason
-    """A list or a watch failed. `str()` is one line with verb and resource."""
-
-    def __init__(self, kind: FailureKind, problem: str, retry_after: float | None = None) -> None:
-        super().__init__(problem)
-        self.kind = kind
-        self.retry_after = retry_after
-
-
-def refused(status: Status, verb: str, resource: str) -> ApiFailure:
-    """The failure that a refusal means. resource: as an operator would look for it in a Role."""
-    kind = _KINDS.get(status.code, FailureKind.UNAVAILABLE)
-    why = _EXPLANATIONS.get(kind, f"the API server answered {status.code}")
-    said = f" ({status.message})" if status.message else ""
-    return ApiFailure(kind, f"cannot {verb} {resource}: {why}{said}", status.retry_after)
-
-
-def forbidden(verb: str, resource: str) -> ApiFailure:
-    """The failure of a request that lacks a right, without the words of the server, which name an object."""
-    kind = FailureKind.FORBIDDEN
-    return ApiFailure(kind, f"cannot {verb} {resource}: {_EXPLANATIONS[kind]}")
-
-
-def unavailable(verb: str, resource: str, problem: object) -> ApiFailure:
-    """The failure of an answer that did not come, or that cannot be read."""
-    return ApiFailure(FailureKind.UNAVAILABLE, f"cannot {verb} {resource}: {problem}")
-
-
-def outdated(verb: str, resource: str) -> ApiFailure:
-    """The failure of an answer from the past. It names no version: those move on while it lasts."""
-    return ApiFailure(
-        FailureKind.OUTDATED,
-        f"cannot {verb} {resource}: the API server answered from the past:"
-        " restart the scheduler if the cluster was restored from a backup",
-    )
-
-
 _SECONDS = re.compile(r"[0-9]{1,9}", re.ASCII)
 _LONGEST_MESSAGE = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A refusal. `is_api` tells a Status object from the words of something in between."""
+    """A refusal. `is_api`: a Status object of the API server, not the words of a proxy between."""
 
     code: int
     reason: str = ""
     message: str = ""
     retry_after: float | None = None
-    """Seconds that the server asks to wait for."""
+    """How long the server asks to wait."""
     is_api: bool = False
 
 
@@ -111,9 +42,9 @@ def status_of(response: Response, wall: datetime) -> Status:
 
 
 def status_object(body: Mapping[str, object], code: int = 0, asked: float | None = None) -> Status:
-    """A Status object; what is missing or of a wrong type in it reads as empty.
+    """Read a Status object; a missing field, or one of a wrong type, reads as empty.
 
-    code, asked: of the answer that carried it, where it does not say itself.
+    code, asked: status and Retry-After of the answer that carried the object; they count before its own.
     """
     own_code, details = body.get("code"), body.get("details")
     seconds = details.get("retryAfterSeconds") if isinstance(details, Mapping) else None
@@ -147,3 +78,71 @@ def retry_after(value: str | None, wall: datetime) -> float | None:
 def _line(value: object) -> str:
     text = " ".join(value.split()) if isinstance(value, str) else ""
     return text if len(text) <= _LONGEST_MESSAGE else f"{text[: _LONGEST_MESSAGE - 3]}..."
+
+
+class FailureKind(Enum):
+    """What to do about a failure."""
+
+    EXPIRED = "expired"
+    """The version or the token is gone: list again."""
+    MISSING = "missing"
+    """The resource is not served."""
+    FORBIDDEN = "forbidden"
+    """A permission is missing; it may be granted at any time."""
+    UNAUTHORIZED = "unauthorized"
+    """The credentials are not accepted."""
+    OUTDATED = "outdated"
+    """The answer is older than what was seen before."""
+    UNAVAILABLE = "unavailable"
+    """Anything else: try again."""
+
+
+_KINDS = {
+    401: FailureKind.UNAUTHORIZED,
+    403: FailureKind.FORBIDDEN,
+    404: FailureKind.MISSING,
+    410: FailureKind.EXPIRED,
+}
+_EXPLANATIONS = {
+    FailureKind.EXPIRED: "the version is too old",
+    FailureKind.MISSING: "the API server does not serve them: install the CRDs",
+    FailureKind.FORBIDDEN: "forbidden: grant the verb",
+    FailureKind.UNAUTHORIZED: "the credentials are not accepted: renew them",
+}
+
+
+class ApiFailure(Exception):  # noqa: N818 - what failed is the API, as often as not for good reason
+    """A list or a watch failed. `str()` is one line with verb and resource."""
+
+    def __init__(self, kind: FailureKind, problem: str, retry_after: float | None = None) -> None:
+        super().__init__(problem)
+        self.kind = kind
+        self.retry_after = retry_after
+
+
+def refused(status: Status, verb: str, resource: str) -> ApiFailure:
+    """The failure for a refusal. resource: its name in a Role."""
+    kind = _KINDS.get(status.code, FailureKind.UNAVAILABLE)
+    why = _EXPLANATIONS.get(kind, f"the API server answered {status.code}")
+    said = f" ({status.message})" if status.message else ""
+    return ApiFailure(kind, f"cannot {verb} {resource}: {why}{said}", status.retry_after)
+
+
+def forbidden(verb: str, resource: str) -> ApiFailure:
+    """The failure of a request without permission; the server's own words would name one object."""
+    kind = FailureKind.FORBIDDEN
+    return ApiFailure(kind, f"cannot {verb} {resource}: {_EXPLANATIONS[kind]}")
+
+
+def unavailable(verb: str, resource: str, problem: object) -> ApiFailure:
+    """The failure where no answer came, or where it cannot be read."""
+    return ApiFailure(FailureKind.UNAVAILABLE, f"cannot {verb} {resource}: {problem}")
+
+
+def outdated(verb: str, resource: str) -> ApiFailure:
+    """The failure of an answer from the past. Without versions, the text stays the same while this lasts."""
+    return ApiFailure(
+        FailureKind.OUTDATED,
+        f"cannot {verb} {resource}: the API server answered from the past:"
+        " restart the scheduler if the cluster was restored from a backup",
+    )

@@ -1,8 +1,7 @@
-"""HTTP by aiohttp: the only file that sends with it.
+"""The transport by aiohttp: the only file that sends with it.
 
-The session is our own, because the official client's costs three times as much for each request
-(`trust_env`), and because the last check before a write has to happen in the step that hands its
-bytes to the socket.
+It does not use the official client's session, which costs three times as much for each request (`trust_env`)
+and cannot check the renew deadline in the step that hands a write's bytes to the socket.
 """
 
 from __future__ import annotations
@@ -38,11 +37,11 @@ _HEADERS = {
 
 
 class GateClosedError(Exception):
-    """The write may not be sent any more; not a byte of it was."""
+    """The gate forbids the write; not a byte of it was sent."""
 
 
 class _Body(aiohttp.BytesPayload):
-    """A body that is checked in the step that hands it to the socket, and knows whether that happened."""
+    """A body that checks the gates in the step that hands it to the socket, and records that step."""
 
     def __init__(self, value: bytes, content_type: str, *gates: Gate | None) -> None:
         super().__init__(value, content_type=content_type)
@@ -50,7 +49,7 @@ class _Body(aiohttp.BytesPayload):
         self.handed_over = False
 
     async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
-        """Check, and write with no await between: aiohttp sends headers and body together here."""
+        """Check the gates and write, with no await between: aiohttp sends headers and body together here."""
         if not all(gate() for gate in self._gates):
             raise GateClosedError
         self.handed_over = True
@@ -58,12 +57,12 @@ class _Body(aiohttp.BytesPayload):
 
 
 class HttpTransport:
-    """One session with the server of a `Connection`. To be made and closed in the loop that uses it."""
+    """One session with the server of a `Connection`. Make and close it in the loop that uses it."""
 
     def __init__(
         self, connection: Connection, *, user_agent: str, connections: int, gate: Gate | None = None
     ) -> None:
-        """connections: at most so many at a time, watches included. gate: asked for each body."""
+        """connections: the most at a time, watches included. gate: called for each body."""
         self._connection = connection
         self._gate = gate
         self._common: dict[str, Any] = {
@@ -103,7 +102,7 @@ class HttpTransport:
             finally:
                 answer.release()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise worded(error, call, sent=body is None or body.handed_over) from error
+            raise _transport_error(error, call, sent=body is None or body.handed_over) from error
 
     async def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
         """See `Transport`."""
@@ -118,7 +117,7 @@ class HttpTransport:
             finally:
                 answer.close()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise worded(error, call, sent=True) from error
+            raise _transport_error(error, call, sent=True) from error
 
     async def close(self) -> None:
         """Close all connections."""
@@ -127,7 +126,7 @@ class HttpTransport:
     async def _answer(
         self, call: Call, headers: dict[str, str], body: _Body | None = None
     ) -> aiohttp.ClientResponse:
-        """The beginning of an answer. headers: of the call, to which those of this connection are added."""
+        """The head of an answer, before its body. headers: of the call; the credentials are added."""
         authorization = await self._connection.credentials.authorization()
         if authorization is not None:
             if not authorization.isprintable():
@@ -150,7 +149,7 @@ class HttpTransport:
         return answer
 
     def _url(self, call: Call) -> str:
-        # Most calls have the query of the one before.
+        # Most calls repeat the query of the call before.
         if call.query != self._query:
             self._query, self._query_text = call.query, f"?{urlencode(call.query)}" if call.query else ""
         return f"{self._connection.server}{quote(call.path)}{self._query_text}"
@@ -166,18 +165,18 @@ class HttpTransport:
         return _Body(call.body, headers.pop("content-type", "application/json"), self._gate, call.gate)
 
 
-def worded(error: Exception, call: Call, *, sent: bool) -> TransportError:
-    """What aiohttp raised, as an error of ours. sent: whether the server may have acted on the request."""
+def _transport_error(error: Exception, call: Call, *, sent: bool) -> TransportError:
+    """The error for what aiohttp raised, and what to do about it. sent: whether the server may have acted."""
     kind = MaybeSentError if sent else NotSentError
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return kind(f"its certificate is not trusted: {_distrust(error.certificate_error)}", True)
+        return kind(f"its certificate is not trusted: {_certificate_problem(error.certificate_error)}", True)
     if isinstance(error, aiohttp.ClientConnectorSSLError):
         why = getattr(error.os_error, "reason", None) or error.os_error
         return kind(f"no TLS with it ({why}): an address with http:// has none")
     if isinstance(error, aiohttp.ClientProxyConnectionError):
-        return kind(f"no connection to its proxy {error.host}:{error.port}: {_reason(error.os_error)}")
+        return kind(f"no connection to its proxy {error.host}:{error.port}: {_os_problem(error.os_error)}")
     if isinstance(error, aiohttp.ClientConnectorError):
-        return kind(f"no connection: {_reason(error.os_error)}")
+        return kind(f"no connection: {_os_problem(error.os_error)}")
     if isinstance(error, aiohttp.ClientHttpProxyError):
         return kind(f"its proxy refused with {error.status}: name the server in NO_PROXY, or log in there")
     if isinstance(error, aiohttp.ClientResponseError):
@@ -189,11 +188,11 @@ def worded(error: Exception, call: Call, *, sent: bool) -> TransportError:
     return kind(f"the connection broke: {str(error) or type(error).__name__}")
 
 
-def _reason(error: OSError) -> str:
+def _os_problem(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-def _distrust(error: Exception) -> str:
+def _certificate_problem(error: Exception) -> str:
     """Why a certificate is not trusted, and what to do about it."""
     why = str(getattr(error, "verify_message", "") or error).rstrip(".")
     if "expired" in why or "not yet valid" in why:

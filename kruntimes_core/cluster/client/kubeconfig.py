@@ -1,6 +1,6 @@
-"""The connection that a kubeconfig describes, read by the official client: it knows all ways to log in.
+"""Kubeconfig files: checked, as the official client says little of mistakes, and then read by that client.
 
-Importing that client takes most of a second and 54 MB, so it is imported when a connection opens.
+The client knows all ways to log in. Its import takes most of a second and 54 MB, so `load` imports it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ from kruntimes_core.model.yaml_text import load_documents
 _DEFAULT = "~/.kube/config"
 _LOOK_TICKS = 30 * SECOND
 _RENEW_TICKS = 5 * SECOND
-"""How often credentials are read anew at most, however often they are refused."""
+"""Refused credentials are read anew at most so often."""
 _PLUGIN_SECONDS = 60.0
 """How long a program that fetches credentials may take."""
+_ENCODED = "-data"
+"""How the keys end whose values are base64."""
 
 
 class KubeconfigCredentials:
@@ -55,7 +57,7 @@ class KubeconfigCredentials:
         load: Any = load_kube_config
         self._read_at = self._looked_at = self._clock.now().ticks
         context = chosen_context(self._paths.split(":"), self._context)
-        with _complaints() as complaints:
+        with _logged_errors() as errors:
             try:
                 async with asyncio.timeout(_PLUGIN_SECONDS):
                     self._loader = await load(
@@ -68,14 +70,14 @@ class KubeconfigCredentials:
                 raise self._unusable(f"no credentials after {_PLUGIN_SECONDS:g} s") from error
             except (ConfigException, OSError, ValueError, TypeError, KeyError, AttributeError) as error:
                 raise self._unusable(str(error) or type(error).__name__) from error
-        if complaints:
-            raise self._unusable("; ".join(complaints))
+        if errors:
+            raise self._unusable("; ".join(errors))
         self.configuration = configuration
         loaded: Mapping[str, Any] = self._loader.current_context
         return loaded
 
     async def authorization(self) -> str | None:
-        """The header as it is valid now. It waits for no program: a token is fetched anew in good time."""
+        """The header as it is valid now, without a wait for a program: a task fetches a new token in time."""
         now = self._clock.now().ticks
         if getattr(self._loader, "exec_plugin_expiry", None) and now - self._looked_at >= _LOOK_TICKS:
             self._looked_at = now
@@ -85,7 +87,7 @@ class KubeconfigCredentials:
         return str(token) if token else None
 
     async def renew(self) -> None:
-        """Log in again; what cannot be read leaves what is known."""
+        """Log in again; where that fails, the last credentials stay."""
         async with self._lock:
             if self._clock.now().ticks - self._read_at < _RENEW_TICKS:
                 return
@@ -93,19 +95,19 @@ class KubeconfigCredentials:
                 await self.load()
             except InputError as error:
                 _not_renewed(error)
-            # After a program that took its time, those who waited for it do not start it again.
+            # Counted from its end: callers that waited at the lock do not start a slow program again.
             self._read_at = self._clock.now().ticks
 
     async def _fetch(self) -> None:
         """Run the program once more if the token expires soon (the client looks five minutes ahead)."""
-        with _complaints() as complaints:
+        with _logged_errors() as errors:
             try:
                 async with asyncio.timeout(_PLUGIN_SECONDS):
                     await self._loader.load_from_exec_plugin()
             except TimeoutError:
-                complaints.append(f"no credentials after {_PLUGIN_SECONDS:g} s")
-        if complaints:
-            _not_renewed("; ".join(complaints))
+                errors.append(f"no credentials after {_PLUGIN_SECONDS:g} s")
+        if errors:
+            _not_renewed("; ".join(errors))
         self.configuration.api_key["BearerToken"] = self._loader.token
 
     def _unusable(self, problem: str) -> InputError:
@@ -114,11 +116,11 @@ class KubeconfigCredentials:
 
 
 def existing_files(path: str | None, environment: Mapping[str, str]) -> str:
-    """The kubeconfig files that are there, joined as $KUBECONFIG is. Raises `InputError` for none."""
+    """The kubeconfig files that exist, joined as in $KUBECONFIG. Raises `InputError` for none."""
     if path == "":
         raise InputError("--kubeconfig is empty: name a kubeconfig")
     if path is not None:
-        # Not `Path.expanduser`, which raises for a user whose home nobody knows, as in many containers.
+        # Not `Path.expanduser`, which raises for a user without a home, as in many containers.
         expanded = os.path.expanduser(path)
         check_file(expanded, f"--kubeconfig {path}")
         return expanded
@@ -132,20 +134,20 @@ def existing_files(path: str | None, environment: Mapping[str, str]) -> str:
         )
     for one in found:
         check_file(one, f"kubeconfig {one}")
-    # As kubectl does it, an empty one adds nothing; the official client fails at it.
+    # An empty file adds nothing, as with kubectl; the official client would fail at one.
     return ":".join([one for one in found if Path(one).stat().st_size] or found)
 
 
 @contextmanager
-def _complaints() -> Iterator[list[str]]:
-    """What the official client says only to its log: that a program for credentials failed."""
+def _logged_errors() -> Iterator[list[str]]:
+    """Errors that the official client only logs: that a program for credentials failed."""
     said: list[str] = []
 
-    class Collector(logging.Handler):
+    class ErrorMessages(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             said.append(" ".join(record.getMessage().split()))
 
-    logger, handler = logging.getLogger("kubernetes"), Collector(logging.ERROR)
+    logger, handler = logging.getLogger("kubernetes"), ErrorMessages(logging.ERROR)
     logger.addHandler(handler)
     try:
         yield said
@@ -154,17 +156,16 @@ def _complaints() -> Iterator[list[str]]:
 
 
 def _not_renewed(why: object) -> None:
-    """What stays known is used on; the API server will say when it is no good any more."""
+    """The last credentials stay in use; the API server answers 401 when they have expired."""
     logging.getLogger(__name__).debug("credentials were not renewed: %s", why)
 
 
-_ENCODED = "-data"
-"""How the keys end whose values are base64."""
-
-
 @dataclass(frozen=True, slots=True)
-class _Merged:
-    """The files as one, and where they lie."""
+class _MergedFiles:
+    """The kubeconfig files as one, merged as kubectl does it.
+
+    Of entries with one name, and of `current-context`, the first one counts.
+    """
 
     paths: Sequence[str]
     files: Sequence[Mapping[str, Any]]
@@ -205,18 +206,18 @@ def _unfit(path: str) -> str:
         return "it is a directory: name a kubeconfig in it"
     if stat.S_ISFIFO(mode):
         return "it is a pipe, which can be read only once, and credentials expire: write it to a file"
-    # The null device is an empty file: what that means is said when it is read.
+    # The null device reads as an empty file: `_read` says what that means.
     return "" if stat.S_ISREG(mode) or path == os.devnull else "it is no file: name a kubeconfig"
 
 
 def chosen_context(paths: Sequence[str], context: str | None) -> str:
-    """The name of the context that is meant; the files hold all that it needs.
+    """The name of the chosen context, after a check that the files hold all that it needs.
 
     paths: the files, which exist. context: None for the current one, which is that of the first file
-    that names one (the official client takes the last). Raises `InputError`, in one line, for what a
-    connection cannot be made of.
+    that names one (the official client takes the last). Raises `InputError`, in one line, for a
+    context that gives no connection.
     """
-    merged = _Merged(paths, [_read(path) for path in paths])
+    merged = _MergedFiles(paths, [_read(path) for path in paths])
     try:
         return _checked(merged, context)
     except (TypeError, AttributeError, KeyError) as error:
@@ -239,7 +240,7 @@ def _read(path: str) -> Mapping[str, Any]:
     return first
 
 
-def _checked(merged: _Merged, context: str | None) -> str:
+def _checked(merged: _MergedFiles, context: str | None) -> str:
     asked_by = "--context" if context else "current-context"
     name = context or next(filter(None, (file.get("current-context") for file in merged.files)), None)
     if name is None:
@@ -256,7 +257,7 @@ def _checked(merged: _Merged, context: str | None) -> str:
     return str(name)
 
 
-def _check_server(merged: _Merged, cluster: str, server: str) -> None:
+def _check_server(merged: _MergedFiles, cluster: str, server: str) -> None:
     try:
         url = urlsplit(server)
         usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
@@ -268,7 +269,7 @@ def _check_server(merged: _Merged, cluster: str, server: str) -> None:
         )
 
 
-def _check_encoded(merged: _Merged, owner: str, entry: Mapping[str, Any]) -> None:
+def _check_encoded(merged: _MergedFiles, owner: str, entry: Mapping[str, Any]) -> None:
     for key, value in entry.items():
         if key.endswith(_ENCODED) and isinstance(value, str):
             try:
@@ -277,15 +278,15 @@ def _check_encoded(merged: _Merged, owner: str, entry: Mapping[str, Any]) -> Non
                 raise merged.error(f"{key} of the {owner} is no base64: copy it anew") from error
 
 
-def _check_program(merged: _Merged, user: str, program: Mapping[str, Any] | None) -> None:
-    """A program that logs in must be there; one with a path is looked for by the client."""
+def _check_program(merged: _MergedFiles, user: str, program: Mapping[str, Any] | None) -> None:
+    """A program that logs in must be installed; the client itself looks for one with a path."""
     command = str(program["command"]) if program else ""
     if command and "/" not in command and shutil.which(command) is None:
         raise merged.error(f"the user {user} logs in with {command}, which is not installed: install it")
 
 
-def _check_token_file(merged: _Merged, user: str, named: str | None) -> None:
-    """The client reads it to its end, which a device does not have. One that is missing is its affair."""
+def _check_token_file(merged: _MergedFiles, user: str, named: str | None) -> None:
+    """The client reads a token file to its end, and a device has none. The client reports a missing file."""
     for path in merged.paths:
         file = Path(path).parent / (named or "")
         if named and file.exists() and (not file.is_file() or file.stat().st_size > SETTINGS_BYTES):

@@ -1,4 +1,4 @@
-"""Which proxy to use, chosen once: NO_PROXY knows hosts, domains, addresses, ports and CIDR, as Go's does."""
+"""The proxy for an API server. NO_PROXY takes hosts, domains, addresses, ports and CIDR, as in Go."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def choose_proxy(server: str, environment: Mapping[str, str], given: str | None = None) -> str | None:
-    """The proxy for `server`: `given` (of a kubeconfig), else by the environment; None for a direct way.
+    """The proxy for `server`: `given` (of a kubeconfig), else by the environment; None for no proxy.
 
     Raises `InputError` for a kind of proxy that is not supported, and for what is no address.
     """

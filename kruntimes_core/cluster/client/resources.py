@@ -1,4 +1,4 @@
-"""The three resources that the scheduler reads, and where the API server serves them."""
+"""The resources that the scheduler reads and writes, and where the API server serves them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class ApiResource:
     group: str = ""
     version: str = "v1"
     selector: Query = ()
-    """Query parameters that leave out what is nobody's business here."""
+    """Query parameters that leave out the objects that do not concern the scheduler."""
     optional: bool = False
-    """A server that does not serve it has none of them."""
+    """Where the server does not serve this resource, there are no such objects."""
 
     def path(self, namespace: str | None = None, name: str | None = None, subresource: str = "") -> str:
         """The path of the collection (namespace None: of all namespaces), or of one object."""

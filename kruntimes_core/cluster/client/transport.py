@@ -1,4 +1,4 @@
-"""What the host needs of HTTP, and no more: any transport that keeps this promise will do."""
+"""Requests and answers as plain values, and the protocol of a transport that sends them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Call:
     body: bytes | None = None
     timeout_seconds: float
     gate: Gate | None = field(default=None, repr=False, compare=False)
-    """Asked beside the transport's own, in the step that hands over the body."""
+    """Called beside the transport's own gate, in the step that hands over the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Response:
     status: int
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """To be asked by names in lower case."""
+    """Looked up by names in lower case."""
 
 
 class TransportError(Exception):
@@ -53,7 +53,7 @@ class MaybeSentError(TransportError):
 
 
 class StreamRefusedError(Exception):
-    """A stream was answered with something else than 200."""
+    """The server answered a stream with another status than 200."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(f"refused with {response.status}")
@@ -61,7 +61,7 @@ class StreamRefusedError(Exception):
 
 
 class Chunks(Protocol):
-    """What comes of a stream. To be closed, by whoever asked for it, in the task that reads it."""
+    """The chunks of a stream. The task that reads them closes them."""
 
     def __aiter__(self) -> AsyncIterator[bytes]: ...
 
@@ -72,10 +72,10 @@ class Chunks(Protocol):
 
 
 class Transport(Protocol):
-    """A way to one API server. Its timeouts count on the running loop's time."""
+    """Sends requests to one API server. Timeouts count on the running loop's time."""
 
     async def request(self, call: Call) -> Response:
-        """Send once, and give the answer, whatever its status. Raises `TransportError`."""
+        """Send once and return the answer, with any status. Raises `TransportError`."""
 
     def stream(self, call: Call) -> Chunks:
         """The chunks of an answer as they come, until the server ends it.
@@ -89,20 +89,20 @@ class Transport(Protocol):
 
 
 class ReadOnlyTransport:
-    """Lets GET through, and nothing else. A `Transport`."""
+    """Sends GET and nothing else, so a dry run cannot write, whatever mistake is in it. A `Transport`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self.refused = 0
-        """Requests that were not sent. Nothing should ask for any."""
+        """Writes that were not sent; a correct dry run has none."""
 
     async def request(self, call: Call) -> Response:
-        """See `Transport`. Raises `NotSentError` for whatever is not a plain read."""
+        """See `Transport`. Raises `NotSentError` for all but a plain read."""
         self._check(call)
         return await self._transport.request(call)
 
     def stream(self, call: Call) -> Chunks:
-        """See `Transport`. Raises `NotSentError` at once for whatever is not a plain read."""
+        """See `Transport`. Raises `NotSentError` at once for all but a plain read."""
         self._check(call)
         return self._transport.stream(call)
 

@@ -96,11 +96,11 @@ def test_a_watch_that_breaks_brings_nothing_again(profiles: Profiles, read: Coun
             site.run(f"r{number}", pod=f"py-{number}")
         await started(site, read)
         lists = [site.api.count("list", plural) for plural in ("pods", "runs")]
-        opened = site.api.count("lister_watcher", "runs")
+        opened = site.api.count("watch", "runs")
         for stream in site.api.streams:
             stream.cut = True
         await site.passes(3)
-        assert site.api.count("lister_watcher", "runs") == opened + 1
+        assert site.api.count("watch", "runs") == opened + 1
         assert [site.api.count("list", plural) for plural in ("pods", "runs")] == lists
         assert read == {}
 
@@ -114,9 +114,9 @@ def test_no_pod_of_somebody_else_and_no_silence_is_asked_for(profiles: Profiles)
         site.start()
         await site.passes(1)
         asked: dict[tuple[str, str], Call] = {(to.verb, to.plural): call for _, to, call in site.api.calls}
-        for verb in ("list", "lister_watcher"):
+        for verb in ("list", "watch"):
             assert ("labelSelector", "runtime") in asked[verb, "pods"].query
         for plural in ("pods", "runs", "persistentworkspaces"):
-            assert ("allowWatchBookmarks", "true") in asked["lister_watcher", plural].query
+            assert ("allowWatchBookmarks", "true") in asked["watch", plural].query
 
     play(profiles, scene)
