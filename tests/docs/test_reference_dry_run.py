@@ -11,7 +11,7 @@ import yaml
 from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.cli.scheduler.comparison import report_lines
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.dry_run.difference import (
+from kruntimes_core.cluster.dry_run.differences import (
     Difference,
     DifferenceKind,
     Hint,
@@ -19,7 +19,7 @@ from kruntimes_core.cluster.dry_run.difference import (
     Score,
     ScorePair,
 )
-from kruntimes_core.cluster.dry_run.held_decisions import PATIENCE_SECONDS
+from kruntimes_core.cluster.dry_run.expired_decisions import PATIENCE_SECONDS
 from kruntimes_core.cluster.dry_run.report import API_VERSION, BLAMED, DryRunReport, report_document
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.permissions import REQUIRED, Permission

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from kruntimes_core.cluster.api_dispatcher.answers import NOT_SENT
 from kruntimes_core.cluster.api_dispatcher.dry_run import WriteHolder
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.dry_run.compared_run import (
-    ComparedRun,
-    current_decision,
-    is_same_pod,
-    pending_run,
+from kruntimes_core.cluster.dry_run.differences import Difference, DifferenceKind, Hint, NotCompared, ours
+from kruntimes_core.cluster.dry_run.evaluation import DivergentPlacement, EvaluationQueue, PlacementEvaluator
+from kruntimes_core.cluster.dry_run.expired_decisions import (
+    PATIENCE_SECONDS,
+    ExpiredDecisions,
+    HeldDecision,
+    HeldDecisions,
+    is_pending,
 )
-from kruntimes_core.cluster.dry_run.difference import Difference, DifferenceKind, Hint, NotCompared, ours
-from kruntimes_core.cluster.dry_run.evaluation import EvaluationQueue, PlacementComparer
-from kruntimes_core.cluster.dry_run.held_decisions import PATIENCE_SECONDS, ExpiredDecisions, HeldDecisions
 from kruntimes_core.cluster.dry_run.report import DryRunReport
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
@@ -28,11 +28,14 @@ from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Refused
 from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.runs import RunEntry
+from kruntimes_core.engine.runs import RunEntry, Stage
+from kruntimes_core.model.resource_version import older
 from kruntimes_core.model.run import Phase, RunObservation
+from kruntimes_core.model.snapshot import Snapshot
 
 _CONFLICT = Refused(409)
 """What the server would answer to a write that is held, once the Run has changed."""
+_UNDECIDED = frozenset({Stage.AWAITING_QUEUE_KEY, Stage.QUEUED, Stage.SCHEDULING, Stage.AWAITING_READ})
 _ENDS = {Phase.FAILED: Outcome.FAILED, Phase.CANCELLED: Outcome.CANCELLED}
 
 
@@ -44,8 +47,42 @@ class DryRunSettings:
     """For how long a decision is held before it counts as not followed."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRun:
+    """What was known of a Pending Run before the engine took in what is observed of it now."""
+
+    entry: RunEntry
+    former: RunObservation
+    seen: RunObservation
+    decision: Decision | None
+    """See `current_decision`."""
+    held: HeldDecision | None
+    """The write by which that decision would be carried out."""
+    same_pod: bool
+    """Whether the Run is observed on the Pod that was chosen here."""
+    snapshot: Snapshot
+    """What was known, without a reservation of this Run on another Pod than it is observed on."""
+    follows_divergence: bool
+    """Whether another Run counted here, when this one was decided, on a Pod on which it was not placed."""
+    contended: bool
+    """Whether another Run is held on the Pod on which this one is observed."""
+
+    @property
+    def hints(self) -> tuple[Hint, ...]:
+        """What is known so far to speak for timing."""
+        return (Hint.FOLLOWS,) if self.follows_divergence else ()
+
+    @property
+    def same_request(self) -> bool:
+        """Whether the Run still asks for what was decided on."""
+        return all(
+            getattr(self.former, name) == getattr(self.seen, name)
+            for name in ("run", "cancel_requested", "deleting", "invalid")
+        )
+
+
 class DryRunComparer:
-    """Compares, as long as it is told of every event, before and after the engine, and may `process_next`."""
+    """Hears of each event before and after the engine. The scheduling loop calls `process_next` when idle."""
 
     def __init__(
         self,
@@ -53,7 +90,7 @@ class DryRunComparer:
         settings: DryRunSettings,
         engine: Engine,
         clock: Clock,
-        planner: PluginWorker,
+        plugin_worker: PluginWorker,
         log: Log,
         wake: Callable[[], None],
     ) -> None:
@@ -69,8 +106,8 @@ class DryRunComparer:
             report=self.report,
             patience_seconds=settings.patience_seconds,
         )
-        self._evaluations = EvaluationQueue(planner=planner, wake=wake)
-        self._placements = PlacementComparer(report=self.report, evaluations=self._evaluations, engine=engine)
+        self._evaluations = EvaluationQueue(plugin_worker=plugin_worker, wake=wake)
+        self._placements = PlacementEvaluator(report=self.report, evaluations=self._evaluations)
         self._compared: ComparedRun | None = None
         """The Run of the event that the engine is taking in."""
 
@@ -81,7 +118,7 @@ class DryRunComparer:
 
     @property
     def held(self) -> int:
-        """How many decisions are not compared yet."""
+        """How many decisions are held, and not compared yet."""
         return len(self._held)
 
     def process_next(self) -> bool:
@@ -109,13 +146,14 @@ class DryRunComparer:
     # Inside
 
     def _look_at(self, entry: RunEntry, seen: RunObservation) -> ComparedRun:
+        """Note what is known, and release what is held for the Run if it was placed on another Pod."""
         held = self._held.of(entry.key)
         decision = current_decision(entry, held)
         same_pod = is_same_pod(decision, held, seen)
-        pod = seen.assigned_pod if not same_pod else None
-        contended = pod is not None and self._held.contended(entry.key, pod)
-        diverges = held is not None and seen.phase is not Phase.PENDING and not same_pod
-        follows = held is not None and diverges and self._held.follows_divergence(held)
+        other_pod = None if same_pod else seen.assigned_pod
+        contended = other_pod is not None and self._held.contended(entry.key, other_pod)
+        diverges = seen.phase is not Phase.PENDING and not same_pod
+        follows = diverges and held is not None and self._held.follows_divergence(held)
         if held is not None and seen.active and not same_pod:
             # What is reserved here must not count when the plugins are called again.
             self._held.release(held, NOT_SENT)
@@ -133,6 +171,7 @@ class DryRunComparer:
         )
 
     def _observed(self, compared: ComparedRun) -> None:
+        """The event counted: compare what the running scheduler did, if it did anything."""
         if compared.seen.phase is Phase.PENDING:
             if not compared.same_request:
                 self._changed(compared)
@@ -157,7 +196,7 @@ class DryRunComparer:
         if skipped is not None:
             self.report.skip(skipped)
         elif compared.decision is not None and compared.seen.active:
-            self._placements.compare(compared, compared.decision)
+            self._placed(compared, compared.decision)
         elif compared.decision is not None:
             self._ended(compared, compared.decision)
 
@@ -172,7 +211,27 @@ class DryRunComparer:
             return NotCompared.CHANGED
         return NotCompared.BEFORE if compared.decision is None else None
 
+    def _placed(self, compared: ComparedRun, decision: Decision) -> None:
+        """The running scheduler placed the Run."""
+        if compared.same_pod:
+            self.report.agree()
+            return
+        self._placements.explain(
+            DivergentPlacement(
+                run=decision.run,
+                decision=decision,
+                decided_by_plugins=decided_by_plugins(decision, compared.former),
+                profile=decision.profile or self._engine.profiles.of(decision.run.runtime),
+                pod=compared.seen.assigned_pod or "",
+                pod_uid=compared.seen.assigned_pod_uid,
+                hints=compared.hints,
+                snapshot=compared.snapshot,
+                contended=compared.contended,
+            )
+        )
+
     def _ended(self, compared: ComparedRun, decision: Decision) -> None:
+        """The running scheduler failed or cancelled the Run."""
         theirs = _ENDS[compared.seen.phase]
         if decision.outcome is theirs:
             self.report.agree()
@@ -185,6 +244,42 @@ class DryRunComparer:
                 ours=ours(decision),
                 theirs=theirs.lower(),
                 detail=compared.seen.message,
-                hints=(Hint.FOLLOWS,) if compared.follows_divergence else (),
+                hints=compared.hints,
             )
         )
+
+
+def pending_run(engine: Engine, event: events.RunObserved) -> RunEntry | None:
+    """The known Run of an event that the engine will take in, if the Run is Pending until then."""
+    seen = event.observation
+    entry = engine.find(seen.run.namespace, seen.run.name)
+    if entry is None or entry.run.uid != seen.run.uid or not is_pending(entry):
+        return None
+    # A version that cannot be ordered counts only after a read, which no watch shows.
+    return entry if older(entry.floor, seen.version) else None
+
+
+def current_decision(entry: RunEntry, held: HeldDecision | None) -> Decision | None:
+    """What was decided here on the Run as it was; None if nothing yet, or not anew after a change."""
+    decision = entry.decision
+    if decision is None or decision.run != entry.run or entry.stage in _UNDECIDED:
+        return None
+    # A placement that is no longer held will be decided anew after its backoff.
+    return None if decision.outcome is Outcome.SCHEDULED and held is None else decision
+
+
+def is_same_pod(decision: Decision | None, held: HeldDecision | None, seen: RunObservation) -> bool:
+    """Whether the Run is observed on the Pod that was chosen here."""
+    chosen = decision.pod if decision is not None else None
+    if held is None or chosen is None or not seen.active:
+        return False
+    if seen.assigned_pod_uid is None:
+        return seen.assigned_pod == chosen.name
+    return seen.assigned_pod_uid == chosen.uid
+
+
+def decided_by_plugins(decision: Decision, former: RunObservation) -> bool:
+    """Whether plugins decided; else the host did, by the Run alone."""
+    if decision.outcome is Outcome.FAILED:
+        return former.invalid is None
+    return decision.outcome in (Outcome.SCHEDULED, Outcome.WAITING)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from kruntimes_core.cluster.dry_run.compared_run import ComparedRun
-from kruntimes_core.cluster.dry_run.difference import (
+from kruntimes_core.cluster.dry_run.differences import (
     Difference,
     DifferenceKind,
     Hint,
@@ -20,7 +19,6 @@ from kruntimes_core.cluster.dry_run.difference import (
 from kruntimes_core.cluster.dry_run.report import DryRunReport
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.engine.decisions import Decision, Outcome
-from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.explain import EvaluateWork, Evaluation, EvaluationInput
 from kruntimes_core.engine.plugin_work import WorkResult
 from kruntimes_core.framework.plugin_results import PluginError, Reject
@@ -30,23 +28,23 @@ from kruntimes_core.framework.runtime.plugin_calls import safe_str
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
-# An evaluation on a thousand Pods takes some milliseconds: this is a few seconds of them.
+# An evaluation on a thousand Pods takes some milliseconds, so this is a few seconds of work.
 _LONGEST = 500
 
 Evaluated = tuple[Evaluation, ...] | PluginError
 
 
 class EvaluationQueue:
-    """Evaluations that wait until no cycle needs the planner, which limits their time as that of a cycle."""
+    """Evaluations that wait until no cycle needs the plugin worker; they have the time limit of a plan."""
 
-    def __init__(self, *, planner: PluginWorker, wake: Callable[[], None]) -> None:
-        """wake: called when there is an evaluation, or the planner is free again."""
-        self._planner = planner
+    def __init__(self, *, plugin_worker: PluginWorker, wake: Callable[[], None]) -> None:
+        """wake: called when there is an evaluation, or the plugin worker is free again."""
+        self._plugin_worker = plugin_worker
         self._wake = wake
         self._waiting: deque[tuple[EvaluateWork, Callable[[Evaluated], None]]] = deque()
 
     def add(self, work: EvaluateWork, done: Callable[[Evaluated], None]) -> bool:
-        """Queue an evaluation; False if there are too many already. done: gets what came of it."""
+        """Queue an evaluation; False if there are too many already. done: called with the result."""
         if len(self._waiting) >= _LONGEST:
             return False
         self._waiting.append((work, done))
@@ -54,11 +52,11 @@ class EvaluationQueue:
         return True
 
     def process_next(self) -> bool:
-        """Hand over the next evaluation, if the planner takes any; False if not."""
-        if not self._waiting or not self._planner.free:
+        """Hand over the next evaluation, if the plugin worker is free; False if not."""
+        if not self._waiting or not self._plugin_worker.free:
             return False
         work, done = self._waiting.popleft()
-        self._planner.submit(work, partial(self._finished, done))
+        self._plugin_worker.submit(work, partial(self._finished, done))
         return True
 
     def _finished(self, done: Callable[[Evaluated], None], result: WorkResult) -> None:
@@ -73,13 +71,17 @@ class DivergentPlacement:
     run: Run
     decision: Decision
     """What was decided here, last."""
+    decided_by_plugins: bool
+    """Whether plugins decided; else the host did, by the Run alone."""
     profile: Profile
-    """Whose plugins are called again."""
+    """Its plugins are called again."""
     pod: str
     pod_uid: str | None
-    hints: tuple[Hint, ...] = ()
-    contended: bool = False
-    """Whether another Run, that the running scheduler did not place there, holds room on that Pod here."""
+    hints: tuple[Hint, ...]
+    snapshot: Snapshot
+    """What was known when the running scheduler's choice was observed."""
+    contended: bool
+    """Whether another Run, not placed there by the running scheduler, holds room on that Pod here."""
 
     def difference(
         self,
@@ -89,7 +91,7 @@ class DivergentPlacement:
         detail: str | None = None,
         scores: tuple[ScorePair, ...] = (),
     ) -> Difference:
-        """The difference that this placement makes. plugin: whose answer it comes from, if from one."""
+        """Make a difference of this placement. plugin: the plugin that causes it, if one does."""
         return Difference(
             run=self.run,
             kind=kind,
@@ -103,14 +105,14 @@ class DivergentPlacement:
         )
 
     def turned_down(self, kind: DifferenceKind) -> Difference | None:
-        """The same, where this Pod was tried here, and turned down after it was chosen."""
+        """The difference if this Pod was chosen here and turned down in `reserve`; None if it was not."""
         down = self.decision.turned_down.get(self.pod)
         if down is None:
             return None
         return self.difference(kind, down.plugin or "", down.reject.reason, down.reject.detail)
 
     def rejected(self, kind: DifferenceKind, verdict: tuple[int, Reject]) -> Difference:
-        """The same, where a filter rejects this Pod. verdict: the filter's place, and what it says."""
+        """The difference if a filter rejects this Pod. verdict: the filter's index, and its rejection."""
         placed = self
         if self.contended and Hint.FOLLOWS not in self.hints:
             placed = replace(self, hints=(*self.hints, Hint.FOLLOWS))
@@ -119,35 +121,19 @@ class DivergentPlacement:
         return placed.difference(kind, plugin, reject.reason, reject.detail)
 
 
-class PlacementComparer:
-    """Compares each placement by the running scheduler with the last decision that was made here."""
+class PlacementEvaluator:
+    """Reports why a Run would not be placed here where the running scheduler placed it."""
 
-    def __init__(self, *, report: DryRunReport, evaluations: EvaluationQueue, engine: Engine) -> None:
+    def __init__(self, *, report: DryRunReport, evaluations: EvaluationQueue) -> None:
         self._report = report
         self._evaluations = evaluations
-        self._engine = engine
 
-    def compare(self, compared: ComparedRun, decision: Decision) -> None:
-        """Report a Run that the running scheduler placed. decision: what was decided on it here."""
-        if compared.same_pod:
-            self._report.agree()
+    def explain(self, placed: DivergentPlacement) -> None:
+        """Report at once if the host alone decided here, else when the plugins have been called again."""
+        if not placed.decided_by_plugins:
+            self._report.differ(_decided_by_host(placed))
             return
-        placed = DivergentPlacement(
-            run=decision.run,
-            decision=decision,
-            profile=decision.profile or self._engine.profiles.of(decision.run.runtime),
-            pod=compared.seen.assigned_pod or "",
-            pod_uid=compared.seen.assigned_pod_uid,
-            hints=(Hint.FOLLOWS,) if compared.follows_divergence else (),
-            contended=compared.contended,
-        )
-        if _plugins_decided(compared, decision):
-            self._evaluate(placed, compared.snapshot)
-        else:
-            self._report.differ(_without_plugins(placed))
-
-    def _evaluate(self, placed: DivergentPlacement, snapshot: Snapshot) -> None:
-        inputs = [EvaluationInput(run=placed.run, snapshot=snapshot)]
+        inputs = [EvaluationInput(run=placed.run, snapshot=placed.snapshot)]
         decision = placed.decision
         if decision.outcome is Outcome.SCHEDULED and decision.snapshot is not None:
             inputs.append(
@@ -175,14 +161,7 @@ class PlacementComparer:
             self._report.differ(conclusion)
 
 
-def _plugins_decided(compared: ComparedRun, decision: Decision) -> bool:
-    """Whether plugins decided, and not the host by what the Run itself says."""
-    if decision.outcome is Outcome.FAILED:
-        return compared.former.invalid is None
-    return decision.outcome in (Outcome.SCHEDULED, Outcome.WAITING)
-
-
-def _without_plugins(placed: DivergentPlacement) -> Difference:
+def _decided_by_host(placed: DivergentPlacement) -> Difference:
     """The host itself would end the Run, or hold it back."""
     decision, error = placed.decision, placed.decision.error
     ends = decision.outcome in (Outcome.FAILED, Outcome.CANCELLED)
@@ -204,7 +183,7 @@ def _conclusion(placed: DivergentPlacement, evaluations: tuple[Evaluation, ...])
 
 
 def _placed_waiting(placed: DivergentPlacement, seen: Evaluation) -> Difference | NotCompared:
-    """The Run waits here. That counts only if its Pod was rejected by what was known when it was placed."""
+    """The Run waits here. It is a difference if the Pod was still rejected when the placement was seen."""
     turned_down = placed.turned_down(DifferenceKind.PLACED_WAITING)
     if turned_down is not None:
         return turned_down
@@ -217,7 +196,7 @@ def _placed_waiting(placed: DivergentPlacement, seen: Evaluation) -> Difference 
 
 
 def _placed_invalid(placed: DivergentPlacement, seen: Evaluation) -> Difference | NotCompared:
-    """A plugin here ended the Run as one that can never be placed, if it still says so."""
+    """A plugin here failed the Run as invalid. It is a difference if the plugin still does."""
     invalid = seen.invalid
     if invalid is None:
         return NotCompared.BEFORE
@@ -225,7 +204,7 @@ def _placed_invalid(placed: DivergentPlacement, seen: Evaluation) -> Difference 
 
 
 def _placed_elsewhere(placed: DivergentPlacement, decided: Evaluation, seen: Evaluation) -> Difference:
-    """Both placed the Run. decided, seen: by what was known when it was decided here, and placed there."""
+    """Both placed the Run. decided, seen: by the snapshot of the decision, and of the observation."""
     if seen.best == placed.pod:
         placed = replace(placed, hints=(*placed.hints, Hint.TIMING))
     decision, name = placed.decision, placed.pod
@@ -245,7 +224,7 @@ def _outscored(placed: DivergentPlacement, decided: Evaluation) -> Difference:
     chosen, other = decided.scored.get(ours(placed.decision)), decided.scored.get(placed.pod)
     scores = _score_pairs(placed.profile, chosen, other)
     if chosen is None or other is None or other.total > chosen.total:
-        # The choice was made a moment before the state that is on record.
+        # The choice was made a moment before the snapshot on record, or a plugin answers otherwise now.
         return placed.difference(DifferenceKind.UNEXPLAINED, scores=scores)
     if other.total == chosen.total:
         return placed.difference(DifferenceKind.POD_TIED, scores=scores)

@@ -1,4 +1,4 @@
-"""What a dry run has come to: counts and the latest differences, as a document, as metrics and in the log."""
+"""The report of a dry run: counts and the latest differences, as a document, as metrics and in the log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from kruntimes_core.cluster.dry_run.difference import (
+from kruntimes_core.cluster.dry_run.differences import (
     Difference,
     DifferenceKind,
     NotCompared,
@@ -73,7 +73,7 @@ class DryRunReport:
         self.not_compared[why] += 1
 
     def differ(self, difference: Difference) -> None:
-        """They did not do the same."""
+        """Both did not do the same: count, keep and log the difference."""
         group = DifferenceGroup(difference.kind, difference.plugin, difference.reason)
         self.differences[group] += 1
         self.clear[group] += difference.clear
@@ -167,8 +167,9 @@ def _score(score: Score) -> dict[str, Any]:
 
 
 def register_dry_run_metrics(metrics: Metrics, report: DryRunReport, held: Callable[[], int]) -> None:
-    """Add the metrics of a dry run; every series stands from the beginning.
+    """Add the metrics of a dry run; every series exists from the beginning.
 
+    No label holds what a user wrote: kinds are a closed set, plugins are those in use.
     held: how many decisions are not compared yet.
     """
     metrics.counter(

@@ -113,7 +113,7 @@ class Scheduler:
             settings=dry_run,
             engine=self.engine,
             clock=self._clock,
-            planner=self._plugin_worker,
+            plugin_worker=self._plugin_worker,
             log=self._log,
             wake=self._wakeup.set,
         )

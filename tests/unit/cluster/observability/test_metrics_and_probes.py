@@ -74,7 +74,7 @@ def comparison_of(site: Site) -> DryRunComparer:
         settings=DryRunSettings(),
         engine=site.host.engine,
         clock=site.clock,
-        planner=InlinePlanner(),
+        plugin_worker=InlinePlanner(),
         log=Log(site.lines, site.clock),
         wake=lambda: None,
     )

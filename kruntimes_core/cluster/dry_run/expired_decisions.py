@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kruntimes_core.cluster.api_dispatcher.answers import NOT_SENT
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.dry_run.difference import Difference, DifferenceKind, Hint, NotCompared, ours
+from kruntimes_core.cluster.dry_run.differences import Difference, DifferenceKind, Hint, NotCompared, ours
 from kruntimes_core.cluster.dry_run.report import DryRunReport
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import PendingBind, Read, Refused, Write, WriteAnswer, WriteKind
@@ -19,10 +19,10 @@ from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.model.run import Phase
 
 PATIENCE_SECONDS = 30.0
-"""For how long a decision is held before it counts as not followed. A scheduler that works decides within
-a second; meanwhile what is reserved here keeps other Runs out, so it is not for ever."""
+"""For how long a decision is held before it counts as not followed. A healthy scheduler decides within a
+second; a hold must end, because what it reserves keeps other Runs out."""
 
-# What diverged longer ago than that many others says little of what is decided now.
+# Older binds that were not followed say little about what is decided now.
 _REMEMBERED = 1_000
 _NOT_FOLLOWED = Refused(0, retry_after=3600.0)
 """The write was never sent; the Run is tried again after the longest backoff, and not before."""

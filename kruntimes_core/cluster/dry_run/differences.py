@@ -39,30 +39,30 @@ class DifferenceKind(StrEnum):
 
 
 class Hint(StrEnum):
-    """What speaks for it that a difference comes from timing and not from rules."""
+    """Why a difference may come from timing and not from rules."""
 
     TIMING = "timing"
     """By what was known when its choice was seen, the same Pod would be chosen here."""
     FOLLOWS = "follows"
-    """Another Run counted here on a Pod on which it was not placed when this one was decided, or holds the
-    room for which a Pod is rejected: an earlier difference may be all there is."""
+    """When this Run was decided here, another Run counted on a Pod on which it was then not placed, or now
+    holds the room for which a Pod is rejected: this may only follow from an earlier difference."""
 
 
 class NotCompared(StrEnum):
     """Why what the running scheduler did with a Run was not compared."""
 
     BEFORE = "before"
-    """It was done before this scheduler had decided, or decided anew after a change."""
+    """The running scheduler was first: this one had not decided, or not anew after a change."""
     LATE = "late"
-    """It was done after it had been reported as left."""
+    """The Run had been reported as left already."""
     CHANGED = "changed"
-    """The Run changed meanwhile, and was decided anew."""
+    """The Run changed while its decision was held, and was decided anew."""
     GONE = "gone"
-    """The Run was deleted meanwhile."""
+    """The Run was deleted while its decision was held."""
     GAP = "gap"
-    """This scheduler was not following when it was done."""
+    """This scheduler was not following the cluster at that time."""
     STOPPED = "stopped"
-    """This scheduler stopped meanwhile."""
+    """This scheduler stopped while it held a decision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class ScorePair:
 
     @property
     def lead(self) -> int:
-        """By how much it favours ours, with its weight."""
+        """By how much the scorer favours the Pod that was chosen here, with its weight."""
         return (self.ours.normalized - self.theirs.normalized) * self.weight
 
 
@@ -109,7 +109,7 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether nothing speaks for it that it comes from timing."""
+        """Whether no hint says that it may come from timing."""
         return not self.hints
 
 
