@@ -18,9 +18,9 @@ from kruntimes_core.cluster.client.transport import (
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.leader_election.lease_lock import LEASES
 from kruntimes_core.cluster.leader_election.lease_lock import VERBS as ELECTION
-from kruntimes_core.cluster.observing.checks import Check
-from kruntimes_core.cluster.observing.log import Log
-from kruntimes_core.cluster.observing.metrics import Samples
+from kruntimes_core.cluster.observability.health import HealthCheck
+from kruntimes_core.cluster.observability.log import Log
+from kruntimes_core.cluster.observability.metrics import Samples
 from kruntimes_core.engine.clock import SECOND
 
 
@@ -98,7 +98,7 @@ class MissingPermissions:
         elif self._refused_at and response.status < 500 and response.status not in _NO_VERDICT:
             self._granted(call)
 
-    def check(self) -> Check:
+    def check(self) -> HealthCheck:
         """For the readiness probe: missing permissions that lists, watches and the election do not report."""
         self._forget()
         said = [
@@ -106,7 +106,7 @@ class MissingPermissions:
             for permission, namespace in self._refused_at
             if permission in _UNSEEN
         ]
-        return Check("rights", "; ".join(sorted(said)))
+        return HealthCheck("rights", "; ".join(sorted(said)))
 
     def samples(self) -> Samples:
         """For each required permission, in how many namespaces it is refused."""

@@ -1,5 +1,6 @@
 """What is said of a dry run is what it says: kinds, hints, documents, tables and rights."""
 
+import io
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -9,12 +10,18 @@ import yaml
 
 from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.cli.scheduler.comparison import report_lines
-from kruntimes_core.cluster.comparing.difference import Difference, Score, ScorePair
-from kruntimes_core.cluster.comparing.document import API_VERSION, report_document
-from kruntimes_core.cluster.comparing.gauges import BLAMED
-from kruntimes_core.cluster.comparing.kinds import Hint, Kind, NotCompared
-from kruntimes_core.cluster.comparing.leftovers import PATIENCE_SECONDS
-from kruntimes_core.cluster.comparing.report import Report
+from kruntimes_core.cluster.clock import SystemClock
+from kruntimes_core.cluster.dry_run.difference import (
+    Difference,
+    DifferenceKind,
+    Hint,
+    NotCompared,
+    Score,
+    ScorePair,
+)
+from kruntimes_core.cluster.dry_run.held_decisions import PATIENCE_SECONDS
+from kruntimes_core.cluster.dry_run.report import API_VERSION, BLAMED, DryRunReport, report_document
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.permissions import REQUIRED, Permission
 from kruntimes_core.testing.builders import make_run
 from tests.docs.pages import first_column, page, rows
@@ -25,24 +32,30 @@ HOW_TO = page("docs/how-to/replace-the-go-scheduler.md")
 
 
 @pytest.mark.parametrize(
-    ("title", "words"), [("Kinds", Kind), ("Hints", Hint), ("Not compared", NotCompared)]
+    ("title", "words"), [("Kinds", DifferenceKind), ("Hints", Hint), ("Not compared", NotCompared)]
 )
 def test_tables_name_what_there_is(title: str, words: type[StrEnum]) -> None:
     assert first_column(REPORT.section(title)) == [word.value for word in words]
 
 
 def test_a_plugin_is_named_for_the_kinds_that_have_one() -> None:
-    assert {Kind(row[0]) for row in rows(REPORT.section("Kinds")) if not row[2].startswith("none")} == BLAMED
+    assert {
+        DifferenceKind(row[0]) for row in rows(REPORT.section("Kinds")) if not row[2].startswith("none")
+    } == BLAMED
 
 
 def test_the_time_that_is_named_is_kept() -> None:
     said = f"{PATIENCE_SECONDS:g} s"
     table = {row[0]: row[1] for row in rows(REPORT.section("Kinds"))}
-    assert all(f"within {said}" in table[kind] for kind in (Kind.LEFT_WAITING, Kind.LEFT_UNENDED))
+    assert all(
+        f"within {said}" in table[kind] for kind in (DifferenceKind.LEFT_WAITING, DifferenceKind.LEFT_UNENDED)
+    )
     assert f"nothing is seen for {PATIENCE_SECONDS:g} seconds" in EXPLANATION.text
 
 
-def differing(report: Report, run: str, ours: str, theirs: str, number: int, clear: int, **what: Any) -> None:
+def differing(
+    report: DryRunReport, run: str, ours: str, theirs: str, number: int, clear: int, **what: Any
+) -> None:
     """So many differences of a sort, the last of them a clear one if any is."""
     for count in range(number):
         hints = (Hint.TIMING,) if count < number - clear else ()
@@ -50,14 +63,19 @@ def differing(report: Report, run: str, ours: str, theirs: str, number: int, cle
         report.differ(Difference(run=made, ours=ours, theirs=theirs, hints=hints, **what))
 
 
-def a_report() -> Report:
-    report = Report(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
+def a_report() -> DryRunReport:
+    log = Log(io.StringIO(), SystemClock())
+    report = DryRunReport(began=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), log=log)
     report.agreed = 4205
     report.not_compared.update({NotCompared.BEFORE: 14, NotCompared.CHANGED: 3})
     pair = ScorePair("LeastLoaded", 1, Score("1/4", 100), Score("3/4", 0))
-    lower: dict[str, Any] = {"kind": Kind.POD_SCORED_LOWER, "plugin": "LeastLoaded", "scores": (pair,)}
+    lower: dict[str, Any] = {
+        "kind": DifferenceKind.POD_SCORED_LOWER,
+        "plugin": "LeastLoaded",
+        "scores": (pair,),
+    }
     full = {
-        "kind": Kind.POD_REJECTED,
+        "kind": DifferenceKind.POD_REJECTED,
         "plugin": "RuntimePodAvailability",
         "reason": "InsufficientCapacity",
     }

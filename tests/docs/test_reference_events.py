@@ -1,7 +1,7 @@
 """What operators look up about Events is what the code sends."""
 
-from kruntimes_core.cluster.announcing.lanes import Lane
-from kruntimes_core.cluster.announcing.reasons import CONTROLLER, EventOutcome, Reason
+from kruntimes_core.cluster.event_recorder.event import CONTROLLER, EventOutcome, EventReason
+from kruntimes_core.cluster.event_recorder.event_queue import Lane
 from tests.docs.pages import first_column, page, rows
 
 EVENTS = page("docs/reference/events.md")
@@ -9,7 +9,7 @@ EVENTS = page("docs/reference/events.md")
 
 def test_the_reasons_are_a_closed_set_with_type_and_action() -> None:
     said = [row[:3] for row in rows(EVENTS.text.partition("\n## ")[0])]
-    assert said == [[one.value, one.type, one.action] for one in Reason]
+    assert said == [[one.value, one.type, one.action] for one in EventReason]
 
 
 def test_the_controller_is_named() -> None:

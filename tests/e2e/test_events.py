@@ -15,8 +15,8 @@ import pytest
 from faultproxy.faults import Fault, refusal
 from faultproxy.proxy import FaultProxy
 from faultproxy.requests import Match
-from kruntimes_core.cluster.announcing.reasons import CONTROLLER, EventOutcome, Reason
-from kruntimes_core.cluster.announcing.telling import NEVER
+from kruntimes_core.cluster.event_recorder.event import CONTROLLER, EventOutcome, EventReason
+from kruntimes_core.cluster.event_recorder.sources import NEVER
 from realcluster.client import PODS, Object, Resource
 from realcluster.fixtures import ServiceAccounts
 from realcluster.scheduler import RULES, STEADY, Scheduler, running_scheduler
@@ -120,7 +120,7 @@ def shown(cluster: Cluster, kubectl: str, namespace: str, *arguments: str) -> st
     return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
 
 
-def check_event(event: Object, work: Workload, reason: Reason, regarding: Object) -> None:
+def check_event(event: Object, work: Workload, reason: EventReason, regarding: Object) -> None:
     """What is so of every Event."""
     assert event["reason"] == reason.value
     assert (event["type"], event["action"]) == (reason.type, reason.action)
@@ -154,13 +154,13 @@ def is_invalid(work: Workload) -> Object:
     return work.run("example", resources={"requests": {"gpu": "500m"}})
 
 
-CASES: dict[Reason, tuple[Callable[[Workload], Object], str]] = {
-    Reason.FAILED_SCHEDULING: (waits, 'waiting for available runtime pods for runtime "none"'),
-    Reason.NEVER_FITS: (never_fits, f'waiting for available runtime pods for runtime "py": {NEVER}'),
-    Reason.PLUGIN_ERROR: (fails_in_a_plugin, "plugin Fickle (fickle 1.0) fails in filter"),
-    Reason.FAILED_UPDATE_STATUS: (asks_for_a_pod, "cannot be written: the API server answers 422"),
-    Reason.INVALID_RUN: (is_invalid, "can never be scheduled (InvalidResources)"),
-    Reason.SCHEDULED: (asks_for_a_pod, "assigned to a runtime pod"),
+CASES: dict[EventReason, tuple[Callable[[Workload], Object], str]] = {
+    EventReason.FAILED_SCHEDULING: (waits, 'waiting for available runtime pods for runtime "none"'),
+    EventReason.NEVER_FITS: (never_fits, f'waiting for available runtime pods for runtime "py": {NEVER}'),
+    EventReason.PLUGIN_ERROR: (fails_in_a_plugin, "plugin Fickle (fickle 1.0) fails in filter"),
+    EventReason.FAILED_UPDATE_STATUS: (asks_for_a_pod, "cannot be written: the API server answers 422"),
+    EventReason.INVALID_RUN: (is_invalid, "can never be scheduled (InvalidResources)"),
+    EventReason.SCHEDULED: (asks_for_a_pod, "assigned to a runtime pod"),
 }
 
 
@@ -172,11 +172,11 @@ def test_each_reason_is_told_of_and_shown_by_kubectl(
     work: Workload,
     proxy: FaultProxy,
     announcing: StartAnnouncing,
-    reason: Reason,
+    reason: EventReason,
 ) -> None:
     begin, note = CASES[reason]
     work.pod("py-0", runs=8)
-    if reason is Reason.FAILED_UPDATE_STATUS:
+    if reason is EventReason.FAILED_UPDATE_STATUS:
         refused = Fault(forwarded=False, answer=refusal(422, "Invalid", f"a webhook knows {SECRET}"))
         proxy.disturb(Match("patch", "runs", "example"), refused, times=None)
     scheduler = announcing(proxy, text=FICKLE)
@@ -185,13 +185,13 @@ def test_each_reason_is_told_of_and_shown_by_kubectl(
     (event,) = events_of(work, "example")
     check_event(event, work, reason, run)
     assert note in event["note"]
-    if reason is Reason.FAILED_SCHEDULING:
-        assert event["note"] == work.get("example")["status"]["message"]
+    if reason is EventReason.FAILED_SCHEDULING:  # the Event may be there before the text is
+        scheduler.wait_until(lambda: work.get("example").get("status", {}).get("message") == event["note"])
     described = shown(cluster, kubectl, work.namespace, "describe", "run", "example")
     assert all(text in described for text in (reason.value, CONTROLLER, event["note"]))
     listed = shown(cluster, kubectl, work.namespace, "events", "--for", "run/example")
     assert all(text in listed for text in (reason.type, reason.value, event["note"]))
-    if reason in (Reason.INVALID_RUN, Reason.SCHEDULED):
+    if reason in (EventReason.INVALID_RUN, EventReason.SCHEDULED):
         return
     scheduler.wait_until(lambda: count(work, "example") >= 2)
     assert reasons(work, "example") == [reason.value]
@@ -206,10 +206,10 @@ def test_a_pod_that_holds_more_than_it_has_is_told_of(work: Workload, announcing
         work.wait_for(name, placed)
     lowered = {"metadata": {"annotations": {"kruntimes.io/capacity.runs": "1"}}}
     assert work.client.patch(PODS, "py-0", lowered, work.namespace).status == 200
-    scheduler.wait_until(lambda: said(work, "py-0", Reason.RUNTIME_POD_OVERSOLD.value))
+    scheduler.wait_until(lambda: said(work, "py-0", EventReason.RUNTIME_POD_OVERSOLD.value))
     (event,) = events_of(work, "py-0")
     pod = work.client.get(PODS, "py-0", work.namespace).body
-    check_event(event, work, Reason.RUNTIME_POD_OVERSOLD, pod)
+    check_event(event, work, EventReason.RUNTIME_POD_OVERSOLD, pod)
 
 
 def test_without_the_right_binds_go_on_and_what_is_missing_is_said(
@@ -218,7 +218,10 @@ def test_without_the_right_binds_go_on_and_what_is_missing_is_said(
     scheduler = announcing(may_announce=False)
     work.run("waits", runtime="none")
     refused = partial(
-        scheduler.metric, "events_total", reason=Reason.FAILED_SCHEDULING.value, outcome=EventOutcome.REFUSED
+        scheduler.metric,
+        "events_total",
+        reason=EventReason.FAILED_SCHEDULING.value,
+        outcome=EventOutcome.REFUSED,
     )
     scheduler.wait_until(lambda: refused() >= 1)
     work.pod("py-0")

@@ -10,7 +10,7 @@ from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Found
 from kruntimes_core.testing import pod_object
 from kruntimes_core.testing.builders import NAMESPACE
-from kruntimes_core.testing.harness import RUNS, ApiServer, Host
+from kruntimes_core.testing.harness import RUNS, WORKSPACES, ApiServer, Host
 
 
 def pod_event(host: Host, **fields: object) -> events.PodObserved:
@@ -152,3 +152,17 @@ def test_a_version_without_an_order_is_read_before_it_is_believed(make_host: Cal
     assert label() == "2"
     host.settle()
     assert (label(), host.reads("r")) == ("2", reads + 2)
+
+
+def test_an_older_observation_of_a_workspace_changes_nothing(host: Host) -> None:
+    host.pod("py-0")
+    host.pod("py-1")
+    host.workspace("ws", phase="Bound", bound_pod="py-0")
+    host.observe()
+    older = host.server.decoder.workspace(host.server.get(WORKSPACES, NAMESPACE, "ws"))
+    host.server.change(WORKSPACES, NAMESPACE, "ws", {"status": {"boundPod": "py-1"}})
+    host.observe()
+    host.tell(events.WorkspaceObserved(older))
+    host.run("r", workspace="ws")
+    host.settle()
+    assert host.pod_of("r") == "py-1"

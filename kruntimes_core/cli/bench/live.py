@@ -19,7 +19,7 @@ from kruntimes_core.cli.output.screen import standard_output
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.cli.signals import stop_on_signals
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.observing.log import Level, Log
+from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.lab.bench.live.bench import measure
 from kruntimes_core.lab.bench.live.load import Load, Mode
 from kruntimes_core.lab.bench.live.report.document import bench_document

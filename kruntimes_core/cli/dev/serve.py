@@ -23,9 +23,9 @@ from kruntimes_core.cli.output.documents import write_json
 from kruntimes_core.cli.output.screen import standard_output
 from kruntimes_core.cli.output.text import wrapped
 from kruntimes_core.cli.signals import stop_on_signals
-from kruntimes_core.cluster.announcing.settings import EventSettings
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.observing.log import Level, Log
+from kruntimes_core.cluster.event_recorder.recorder import EventSettings
+from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles, build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 
 from kruntimes_core import __version__
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
-from kruntimes_core.cluster.announcing.settings import EventSettings, EventSink, events_to
 from kruntimes_core.cluster.client.connection import Connection
 from kruntimes_core.cluster.client.http import HttpTransport
 from kruntimes_core.cluster.client.transport import Gate
+from kruntimes_core.cluster.event_recorder.recorder import EventSettings, EventSink, events_to
 from kruntimes_core.cluster.leader_election.elector import LeaderElector
 from kruntimes_core.cluster.leader_election.lease_lock import new_identity
 

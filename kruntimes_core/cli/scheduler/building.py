@@ -11,16 +11,16 @@ from kruntimes_core import __version__
 from kruntimes_core.cli.scheduler.announcing import event_sink
 from kruntimes_core.cli.scheduler.electing import durations_of, election
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
-from kruntimes_core.cluster.announcing.settings import EventSettings
 from kruntimes_core.cluster.client.connection import Connection, try_connection
 from kruntimes_core.cluster.client.http import HttpTransport
 from kruntimes_core.cluster.client.transport import Gate
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.comparing.comparison import DryRun
+from kruntimes_core.cluster.dry_run.comparer import DryRunSettings
+from kruntimes_core.cluster.event_recorder.recorder import EventSettings
 from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_election
 from kruntimes_core.cluster.leader_election.lease_term import LeaseTerm
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.permissions import MissingPermissions
 from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
@@ -68,7 +68,7 @@ async def scheduler_of(
                 permissions=rights,
                 in_flight=configuration.requests_in_flight,
                 events=events,
-                dry_run=DryRun() if options.dry_run else None,
+                dry_run=DryRunSettings() if options.dry_run else None,
             )
             if elector is not None:
                 show_election(scheduler.metrics, elector)

@@ -12,16 +12,16 @@ from kruntimes_core.cli.output.documents import write_json
 from kruntimes_core.cli.output.screen import Screen, standard_output
 from kruntimes_core.cli.output.table import Column, table
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.comparing.comparison import Comparison
-from kruntimes_core.cluster.comparing.document import report_document
-from kruntimes_core.cluster.observing.endpoints import Page
+from kruntimes_core.cluster.dry_run.comparer import DryRunComparer
+from kruntimes_core.cluster.dry_run.report import report_document
+from kruntimes_core.cluster.observability.endpoints import PageHandler
 
 PATH = "/dry-run"
 """Where the report is served, beside the metrics."""
 _COLUMNS = [Column(name) for name in ("KIND", "PLUGIN", "REASON", "RUNS", "CLEAR", "LAST")]
 
 
-def print_report(comparison: Comparison, clock: Clock, form: str) -> None:
+def print_report(comparison: DryRunComparer, clock: Clock, form: str) -> None:
     """Write the report to standard output, as a table or as JSON."""
     document = _document(comparison, clock)
     if form == "json":
@@ -31,7 +31,7 @@ def print_report(comparison: Comparison, clock: Clock, form: str) -> None:
         click.echo(line)
 
 
-def report_page(comparison: Comparison, clock: Clock) -> Page:
+def report_page(comparison: DryRunComparer, clock: Clock) -> PageHandler:
     """The report as a page: a table, or JSON with `?output=json`."""
 
     def page(query: Mapping[str, str]) -> tuple[str, str]:
@@ -56,7 +56,7 @@ def report_lines(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
         yield from table(_COLUMNS, [_row(one) for one in document["differences"]], screen)
 
 
-def _document(comparison: Comparison, clock: Clock) -> dict[str, Any]:
+def _document(comparison: DryRunComparer, clock: Clock) -> dict[str, Any]:
     return report_document(comparison.report, comparison.held, clock.now().wall)
 
 

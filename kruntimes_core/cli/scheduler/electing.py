@@ -14,7 +14,7 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.leader_election.elector import LeaderElector
 from kruntimes_core.cluster.leader_election.lease_lock import lease_namespace, new_identity
 from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.permissions import MissingPermissions, PermissionTransport
 
 _CONNECTIONS = 2

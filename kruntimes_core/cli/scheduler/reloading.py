@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Protocol
 
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.model.messages import InputError

@@ -19,9 +19,8 @@ from kruntimes_core.cli.scheduler.reloading import Reloading
 from kruntimes_core.cli.signals import stop_on_signals
 from kruntimes_core.cluster.client.connection import Connection, connect
 from kruntimes_core.cluster.clock import Clock, SystemClock
-from kruntimes_core.cluster.observing.addresses import Address, parse_address
-from kruntimes_core.cluster.observing.endpoints import Endpoints
-from kruntimes_core.cluster.observing.log import Format, Log
+from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress, parse_address
+from kruntimes_core.cluster.observability.log import Format, Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
@@ -38,7 +37,7 @@ def serve(options: SchedulerOptions) -> Exit:
     return Exit.DONE
 
 
-async def _serve(asked: Asked, probes: Address | None, metrics: Address | None) -> None:
+async def _serve(asked: Asked, probes: ListenAddress | None, metrics: ListenAddress | None) -> None:
     options, clock = asked.options, SystemClock()
     log = Log(sys.stderr, clock, options.verbosity, Format(options.log_format))
     connection = await connect(options.kubeconfig, options.context, os.environ, clock)
@@ -65,7 +64,7 @@ def _say_started(options: SchedulerOptions, connection: Connection, endpoints: E
         dry_run=options.dry_run or None,
     )
     for what, (name, port) in sorted(endpoints.listening.items()):
-        log.info("listening", endpoint=what, address=Address(name, port, what))
+        log.info("listening", endpoint=what, address=ListenAddress(name, port, what))
 
 
 def _endpoints(host: Scheduler, clock: Clock) -> Endpoints:

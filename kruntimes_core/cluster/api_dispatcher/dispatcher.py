@@ -12,7 +12,7 @@ from kruntimes_core.cluster.api_dispatcher.answers import NOT_SENT, RunReader, w
 from kruntimes_core.cluster.client.resources import RUNS
 from kruntimes_core.cluster.client.transport import Call, NotSentError, Transport, TransportError
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.observing.log import Level, Log
+from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.engine.api_calls import (
     Applied,
     OutcomeUnknown,

@@ -19,9 +19,9 @@ from kruntimes_core.cluster.leader_election.lease_lock import (
 )
 from kruntimes_core.cluster.leader_election.lease_term import LeaseTerm
 from kruntimes_core.cluster.leader_election.protocol import LeaderCallbacks, WriteLimits
-from kruntimes_core.cluster.observing.checks import Check
-from kruntimes_core.cluster.observing.log import Log
-from kruntimes_core.cluster.observing.metrics import Metrics, Samples, counted
+from kruntimes_core.cluster.observability.health import HealthCheck
+from kruntimes_core.cluster.observability.log import Log
+from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
 from kruntimes_core.engine.clock import SECOND, ticks
 
 _POLL_SECONDS = 0.5
@@ -76,11 +76,11 @@ class LeaderElector:
         """See `Leadership`: by the own clock, at this very moment."""
         return self._held and self._term.lasts()
 
-    def checks(self) -> list[Check]:
+    def checks(self) -> list[HealthCheck]:
         """See `Leadership`. A standby is ready; one that cannot reach the Lease is not."""
         holder = self._observed.holder
         standby = f"standby; held by {holder!r}" if holder else "standby"
-        return [Check("lease", self._lines.problem, "leading" if self.leading else standby)]
+        return [HealthCheck("lease", self._lines.problem, "leading" if self.leading else standby)]
 
     async def campaign(self, callbacks: LeaderCallbacks) -> None:
         """See `Leadership`."""

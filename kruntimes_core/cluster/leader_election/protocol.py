@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kruntimes_core.cluster.observing.checks import Check
+from kruntimes_core.cluster.observability.health import HealthCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Leadership(Protocol):
     def limits(self) -> WriteLimits:
         """What every write is held to."""
 
-    def checks(self) -> Sequence[Check]:
+    def checks(self) -> Sequence[HealthCheck]:
         """What a readiness probe should know."""
 
     async def campaign(self, callbacks: LeaderCallbacks) -> None:
@@ -66,7 +66,7 @@ class AlwaysLeading:
     since = 0
     limits = WriteLimits(write_seconds=4.0, doubt_seconds=0.0)
 
-    def checks(self) -> Sequence[Check]:
+    def checks(self) -> Sequence[HealthCheck]:
         """There is nothing to know."""
         return ()
 

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from threading import Lock, Thread
 from types import FrameType
 
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.plugin_worker.abandoned_calls import (
     Culprit,
     culprit_in_error,

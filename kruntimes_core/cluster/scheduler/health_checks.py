@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
-from kruntimes_core.cluster.observing.checks import Check
+from kruntimes_core.cluster.observability.health import HealthCheck
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.model.messages import counted
@@ -30,7 +30,7 @@ class HealthChecks:
         self._dispatcher = dispatcher
         self._plugin_worker = plugin_worker
 
-    def alive(self) -> list[Check]:
+    def alive(self) -> list[HealthCheck]:
         """What a restart would mend. An API server that does not answer is not among it."""
         calls = sum(self._plugin_worker.stuck.values())
         stuck = f"{counted(calls, 'call')} of plugins do not return" if calls >= _FATAL_STUCK_CALLS else ""
@@ -38,18 +38,20 @@ class HealthChecks:
         past = [one.feed.title for one in self._reflectors if one.pulse.outdated_seconds > _OUTDATED_SECONDS]
         overdue = self._dispatcher.overdue
         return [
-            Check("planner", stuck),
-            Check("watches", f"no list or watch ends any more: {', '.join(hung)}" if hung else ""),
-            Check("versions", f"more was seen than the API server has: {', '.join(past)}" if past else ""),
-            Check("writer", f"{counted(overdue, 'request')} did not end in time" if overdue else ""),
+            HealthCheck("planner", stuck),
+            HealthCheck("watches", f"no list or watch ends any more: {', '.join(hung)}" if hung else ""),
+            HealthCheck(
+                "versions", f"more was seen than the API server has: {', '.join(past)}" if past else ""
+            ),
+            HealthCheck("writer", f"{counted(overdue, 'request')} did not end in time" if overdue else ""),
         ]
 
-    def ready(self) -> list[Check]:
+    def ready(self) -> list[HealthCheck]:
         """What keeps Runs from being placed, or from being placed by what is true now."""
         names = ", ".join(sorted(self._plugin_worker.stuck))
         return [
-            *(Check(one.feed.title.replace(" ", "-"), one.problem or "") for one in self._reflectors),
-            Check("planner", f"calls of {names} do not return" if names else ""),
+            *(HealthCheck(one.feed.title.replace(" ", "-"), one.problem or "") for one in self._reflectors),
+            HealthCheck("planner", f"calls of {names} do not return" if names else ""),
         ]
 
     def unfit(self) -> str:

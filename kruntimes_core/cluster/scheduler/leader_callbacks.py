@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.leader_election.protocol import Leadership
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.scheduler.health_checks import HealthChecks
 from kruntimes_core.cluster.watching.followers import Followers
 from kruntimes_core.engine.clock import SECOND, ticks

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.observing.metrics import Metrics, Samples, counted
+from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
 from kruntimes_core.cluster.permissions import MissingPermissions
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadership

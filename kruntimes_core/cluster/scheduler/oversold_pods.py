@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.engine import events
 from kruntimes_core.engine.cache import PodKey
 from kruntimes_core.engine.engine import Engine

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.observing.log import Log
-from kruntimes_core.cluster.observing.metrics import Metrics
+from kruntimes_core.cluster.observability.log import Log
+from kruntimes_core.cluster.observability.metrics import Metrics
 from kruntimes_core.engine.api_calls import (
     Applied,
     ReadAnswer,

@@ -7,21 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-from kruntimes_core.cluster.announcing.announcer import Announcer
-from kruntimes_core.cluster.announcing.gauges import show_events
-from kruntimes_core.cluster.announcing.settings import EventSink
 from kruntimes_core.cluster.api_dispatcher.answers import RunReader
 from kruntimes_core.cluster.api_dispatcher.dispatcher import ApiDispatcher, Dispatcher
 from kruntimes_core.cluster.api_dispatcher.dry_run import DryRunDispatcher
 from kruntimes_core.cluster.client.transport import ReadOnlyTransport, Transport
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.comparing.comparison import Comparison, DryRun
-from kruntimes_core.cluster.comparing.gauges import show_comparison
-from kruntimes_core.cluster.comparing.lines import DifferenceLines
+from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
+from kruntimes_core.cluster.dry_run.report import register_dry_run_metrics
+from kruntimes_core.cluster.event_recorder.recorder import EventRecorder, EventSink, register_event_metrics
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading, Leadership
-from kruntimes_core.cluster.observing.checks import Check
-from kruntimes_core.cluster.observing.log import Level, Log
-from kruntimes_core.cluster.observing.metrics import Metrics
+from kruntimes_core.cluster.observability.health import HealthCheck
+from kruntimes_core.cluster.observability.log import Level, Log
+from kruntimes_core.cluster.observability.metrics import Metrics
 from kruntimes_core.cluster.permissions import MissingPermissions, PermissionTransport
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.cluster.scheduler.health_checks import HealthChecks
@@ -63,7 +60,7 @@ class Scheduler:
         permissions: MissingPermissions | None = None,
         in_flight: int = 32,
         events: EventSink | None = None,
-        dry_run: DryRun | None = None,
+        dry_run: DryRunSettings | None = None,
     ) -> None:
         """Make the parts and join them.
 
@@ -111,13 +108,14 @@ class Scheduler:
             for feed in feeds(decoder, namespaces, self._known)
         ]
 
-    def _make_comparison(self, dry_run: DryRun) -> Comparison:
-        return Comparison(
-            dry_run,
+    def _make_comparison(self, dry_run: DryRunSettings) -> DryRunComparer:
+        return DryRunComparer(
+            settings=dry_run,
             engine=self.engine,
             clock=self._clock,
             planner=self._plugin_worker,
-            stir=self._wakeup.set,
+            log=self._log,
+            wake=self._wakeup.set,
         )
 
     def _make_dispatcher(self, decoder: Decoder, in_flight: int) -> Dispatcher:
@@ -167,40 +165,41 @@ class Scheduler:
             clock=self._clock,
             metrics=self.metrics,
             wakeup=self._wakeup,
-            background_work=self.comparison.go_on if self.comparison is not None else no_background_work,
+            background_work=self.comparison.process_next
+            if self.comparison is not None
+            else no_background_work,
         )
 
-    def _make_event_recorder(self, sink: EventSink) -> Announcer:
-        return Announcer(
+    def _make_event_recorder(self, sink: EventSink) -> EventRecorder:
+        return EventRecorder(
             sink=replace(sink, transport=PermissionTransport(sink.transport, self._permissions)),
             engine=self.engine,
             clock=self._clock,
             random=self._random,
             log=self._log,
-            may_speak=lambda: self.leadership.deciding and self._election.leading,
+            may_record=lambda: self.leadership.deciding and self._election.leading,
             timeout_seconds=self._election.limits.write_seconds,
         )
 
     def _make_oversold_pods(self) -> OversoldPods:
         recorder = self.event_recorder
-        begins = recorder.hears.oversold if recorder is not None else None
+        begins = recorder.sources.oversold if recorder is not None else None
         return OversoldPods(self.engine, self._log, begins)
 
     def _note_decisions(self) -> None:
-        """Let decisions, and a dry run's differences, be logged and recorded."""
+        """Let decisions be logged, and Events be recorded of them."""
         listeners = self.engine.journal.listeners
         if self._log.speaks(Level.DEBUG):
             listeners.append(DecisionLines(self._log).decided)
         if self.event_recorder is not None:
-            listeners.append(self.event_recorder.hears.decided)
-        if self.comparison is not None:
-            self.comparison.report.listeners.append(DifferenceLines(self._log).differs)
+            listeners.append(self.event_recorder.sources.decided)
 
     def _show_metrics(self) -> None:
         if self.event_recorder is not None:
-            show_events(self.metrics, self.event_recorder)
+            register_event_metrics(self.metrics, self.event_recorder)
         if self.comparison is not None:
-            show_comparison(self.metrics, self.comparison)
+            comparison = self.comparison
+            register_dry_run_metrics(self.metrics, comparison.report, lambda: comparison.held)
         show_scheduler(
             self.metrics,
             dispatcher=self.dispatcher,
@@ -226,14 +225,14 @@ class Scheduler:
         else:
             self.oversold_pods.after(event)
         if recorder is not None:
-            recorder.hears.observed(event)
+            recorder.sources.observed(event)
         self._wakeup.set()
 
     def _answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
         """A request was answered, and the engine knows."""
         self._queue_times.answered(request, answer)
         if self.event_recorder is not None:
-            self.event_recorder.hears.answered(request, answer)
+            self.event_recorder.sources.answered(request, answer)
 
     def _following_changed(self) -> None:
         """What is followed changed, or why it is not."""
@@ -297,11 +296,11 @@ class Scheduler:
 
     # Probes
 
-    def alive(self) -> list[Check]:
+    def alive(self) -> list[HealthCheck]:
         """What a restart would mend."""
         return self._health.alive()
 
-    def ready(self) -> list[Check]:
+    def ready(self) -> list[HealthCheck]:
         """What keeps Runs from being placed, or from being placed by what is true now."""
         return [
             *self._health.ready(),
@@ -309,13 +308,15 @@ class Scheduler:
             *self._election.checks(),
             *(self.event_recorder.checks() if self.event_recorder is not None else ()),
             *self._dry_run_checks(),
-            Check("shutdown", "the scheduler is stopping" if self.leadership.stopping else ""),
+            HealthCheck("shutdown", "the scheduler is stopping" if self.leadership.stopping else ""),
         ]
 
-    def _dry_run_checks(self) -> list[Check]:
+    def _dry_run_checks(self) -> list[HealthCheck]:
         if self.comparison is None:
             return []
         report = self.comparison.report
         return [
-            Check("dry-run", note=f"nothing is written; {report.agreed} agreed, {report.differed} differed")
+            HealthCheck(
+                "dry-run", note=f"nothing is written; {report.agreed} agreed, {report.differed} differed"
+            )
         ]

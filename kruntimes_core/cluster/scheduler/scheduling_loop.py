@@ -8,7 +8,7 @@ from functools import partial
 
 from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
 from kruntimes_core.cluster.clock import SLICE_TICKS, Clock
-from kruntimes_core.cluster.observing.metrics import Metrics
+from kruntimes_core.cluster.observability.metrics import Metrics
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.engine.engine import Engine
@@ -112,7 +112,7 @@ class SchedulingLoop:
     def _finished(self, work: Work, began: int, result: WorkResult) -> None:
         now = self._clock.now()
         if isinstance(work, (PlanWork, BatchRetryWork)):
-            self._metrics.cycle_seconds.observe((now.ticks - began) / SECOND)
+            self._metrics.planned(now.ticks - began)
         self._engine.finish(work, result, now)
         self._wakeup.set()
 

@@ -10,7 +10,7 @@ from kruntimes_core.cluster.backoff import RetryBackoff
 from kruntimes_core.cluster.client.errors import ApiFailure, FailureKind, outdated
 from kruntimes_core.cluster.client.transport import Transport
 from kruntimes_core.cluster.clock import Clock, TimeSlices
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.watching.feed import Feed
 from kruntimes_core.cluster.watching.listing import Listed, Listing
 from kruntimes_core.cluster.watching.pulse import Pulse

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from random import Random
 
 from kruntimes_core import __version__
-from kruntimes_core.cluster.announcing.settings import EventSettings, events_to
 from kruntimes_core.cluster.client.connection import Connection
 from kruntimes_core.cluster.client.http import HttpTransport
 from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.event_recorder.recorder import EventSettings, events_to
 from kruntimes_core.cluster.leader_election.lease_lock import new_identity
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.settings import Settings

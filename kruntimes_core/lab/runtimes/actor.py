@@ -12,7 +12,7 @@ from pydantic_core import from_json
 from kruntimes_core.cluster.client.resources import ApiResource
 from kruntimes_core.cluster.client.transport import Call, Response, Transport, TransportError
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.watching.feed import Feed
 from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.engine.clock import SECOND

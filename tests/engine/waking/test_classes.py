@@ -144,3 +144,18 @@ def test_one_run_of_a_class_is_in_work_at_a_time(host: Host) -> None:
     host.finish(work)
     host.settle()
     assert [host.pod_of(name) for name in ("r1", "r2", "r3")] == ["py-0", None, None]
+
+
+def test_no_second_run_of_a_class_is_tried_while_its_first_one_is(host: Host) -> None:
+    host.run("r1")
+    host.run("r2")
+    host.settle()
+    host.pod("py-0", runs=1)
+    host.observe()
+    first = host.take()
+    host.pod("py-1", runs=1)
+    host.observe()
+    assert host.engine.take(host.now) is None
+    host.finish(first)
+    host.settle()
+    assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-0", "py-1")

@@ -10,9 +10,9 @@ from memoryapi.site import Site
 from memoryapi.site import play as play_site
 
 from kruntimes_core.cluster.client.transport import ReadOnlyTransport
-from kruntimes_core.cluster.comparing.comparison import Comparison, DryRun
-from kruntimes_core.cluster.comparing.difference import Difference
-from kruntimes_core.cluster.comparing.report import Report
+from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
+from kruntimes_core.cluster.dry_run.difference import Difference
+from kruntimes_core.cluster.dry_run.report import DryRunReport
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
@@ -55,16 +55,16 @@ class Beside:
         await self.site.passes(seconds)
 
     @property
-    def comparison(self) -> Comparison:
+    def comparer(self) -> DryRunComparer:
         """The dry run's."""
         found = self.site.host.comparison
         assert found is not None
         return found
 
     @property
-    def report(self) -> Report:
+    def report(self) -> DryRunReport:
         """What it has come to."""
-        return self.comparison.report
+        return self.comparer.report
 
     @property
     def differences(self) -> list[Difference]:
@@ -118,7 +118,7 @@ def play(profiles: Profiles, scene: Scene, **host: Any) -> None:
             asked.extend((call.method, call.body) for _, _, call in site.api.calls)
             hosts.append(site.host)
 
-    play_site(profiles, whole, **{"dry_run": DryRun(patience_seconds=PATIENCE_SECONDS)} | host)
+    play_site(profiles, whole, **{"dry_run": DryRunSettings(patience_seconds=PATIENCE_SECONDS)} | host)
     assert {method for method, _ in asked} <= {"GET"}
     assert {body for _, body in asked} <= {None}
     if hosts[0].comparison is not None:

@@ -11,9 +11,8 @@ from typing import Any, Protocol
 from virtual.time import VirtualClock
 
 from embedded.bodies import namespace_body
-from kruntimes_core.cluster.announcing.announcer import Announcer
-from kruntimes_core.cluster.announcing.settings import EventSettings, EventSink, events_to
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
+from kruntimes_core.cluster.event_recorder.recorder import EventRecorder, EventSettings, EventSink, events_to
 from kruntimes_core.engine.clock import ticks
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.server import ApiServer
@@ -119,7 +118,7 @@ class EventWay:
 Scene = Callable[[Site, EventWay], Awaitable[None]]
 
 
-def announcer_of(site: Site) -> Announcer:
+def recorder_of(site: Site) -> EventRecorder:
     """What sends the Events of the host."""
     announcer = site.host.event_recorder
     assert announcer is not None

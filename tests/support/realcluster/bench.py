@@ -10,7 +10,7 @@ from typing import Protocol
 import pytest
 
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.observing.log import Level, Log
+from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.lab.bench.live.bench import measure
 from kruntimes_core.lab.bench.live.load import Load
 from kruntimes_core.lab.bench.live.report.results import Results

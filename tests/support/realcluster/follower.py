@@ -51,7 +51,7 @@ class Follower:
             try:
                 self._go_on()
             except (OSError, HTTPException):
-                self._watch = None
+                self._end_watch()
                 self._closed.wait(_PAUSE_SECONDS)
 
     def _go_on(self) -> None:
@@ -60,8 +60,15 @@ class Follower:
                 self._read(self._watch)
             self._watch = self._opened()
         except ExpiredError:
-            self._watch = None
+            self._end_watch()
             self._version = self._list()
+
+    def _end_watch(self) -> None:
+        """Forget the watch, and close its connection: one that is left open fails a test with a warning."""
+        with self._lock:
+            watch, self._watch = self._watch, None
+            if watch is not None:
+                watch.close()
 
     def _opened(self) -> Following | None:
         """Watch from the last version on; None when it is closed."""

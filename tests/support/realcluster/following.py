@@ -29,6 +29,7 @@ class Following:
                 while line := self._response.readline():
                     yield json.loads(line)
         finally:
+            self._response.close()  # it holds the socket open, whatever becomes of the connection
             self._connection.close()
 
     def close(self) -> None:

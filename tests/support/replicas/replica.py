@@ -13,7 +13,7 @@ from virtual.time import VirtualClock
 
 from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_election
 from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
-from kruntimes_core.cluster.observing.log import Level, Log
+from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.testing.builders import NOW

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWork
 from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
 from kruntimes_core.engine.plugin_work import ReserveWork

@@ -15,7 +15,7 @@ import pytest
 from kruntimes_core.cli.scheduler import reloading
 from kruntimes_core.cli.scheduler.reloading import Reloading
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, load_configuration
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from realcluster.scheduler import STEADY

@@ -8,22 +8,19 @@ import io
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import prometheus_client
 import pytest
 from memoryapi.site import Site, play
-from prometheus_client.core import Metric
-from prometheus_client.registry import Collector
 from virtual.time import run_virtual
 
 from kruntimes_core import Reject, Run, RuntimePod
 from kruntimes_core.cli.main import main
-from kruntimes_core.cluster.comparing.comparison import DryRun
-from kruntimes_core.cluster.observing.addresses import Address
-from kruntimes_core.cluster.observing.endpoints import Endpoints
+from kruntimes_core.cluster.dry_run.comparer import DryRunSettings
+from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress
+from kruntimes_core.cluster.observability.metrics import Samples
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.testing.harness import RUNS
@@ -98,9 +95,8 @@ def test_a_round_of_offers_is_a_plan_as_any_other(profiles: Profiles) -> None:
 
 
 def test_a_scrape_answers_200_with_what_can_be_read(profiles: Profiles) -> None:
-    class Raising(Collector):
-        def collect(self) -> Iterator[Metric]:
-            raise RuntimeError("not today")
+    def raising() -> Samples:
+        raise RuntimeError("not today")
 
     def scrape(port: int) -> tuple[int, str]:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
@@ -108,9 +104,9 @@ def test_a_scrape_answers_200_with_what_can_be_read(profiles: Profiles) -> None:
 
     async def scene() -> tuple[int, str]:
         site = Site(profiles)
-        site.host.metrics.add(Raising())
+        site.host.metrics.counter("unreadable", "Raises.", (), raising)
         endpoints = Endpoints(alive=list, ready=list, metrics=site.host.metrics.exposition)
-        await endpoints.open(None, Address("127.0.0.1", 0, "--metrics-bind-address"))
+        await endpoints.open(None, ListenAddress("127.0.0.1", 0, "--metrics-bind-address"))
         try:
             return await asyncio.to_thread(scrape, endpoints.listening["metrics"][1])
         finally:
@@ -124,7 +120,7 @@ def test_a_scrape_answers_200_with_what_can_be_read(profiles: Profiles) -> None:
 
 FORK = """
 import os
-from kruntimes_core.cluster.observing.metrics import Metrics
+from kruntimes_core.cluster.observability.metrics import Metrics
 from kruntimes_core.engine.counters import Counters
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import Profile
@@ -169,7 +165,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("host", [{}, {"dry_run": DryRun()}], ids=["real", "dry"])
+@pytest.mark.parametrize("host", [{}, {"dry_run": DryRunSettings()}], ids=["real", "dry"])
 def test_as_many_series_after_2000_runs_as_after_20(profiles: Profiles, host: dict[str, Any]) -> None:
     """Each with a Runtime, labels and a team of its own, in three namespaces; half of them meet Pods."""
     met = Profiles((Profile(plugins=(*profiles.all[0].plugins, *HOSTILE)),))

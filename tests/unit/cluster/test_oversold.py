@@ -8,7 +8,7 @@ import pytest
 from counting.crowd import Crowd
 
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
 from kruntimes_core.engine import events
 from kruntimes_core.engine.cache import PodCache

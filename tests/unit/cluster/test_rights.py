@@ -13,7 +13,7 @@ from memoryapi.site import Site, play
 from kruntimes_core.cluster.client.resources import PODS, RUNS, WORKSPACES
 from kruntimes_core.cluster.client.transport import Call, Response, StreamRefusedError
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.permissions import (
     REQUIRED,
     MissingPermissions,

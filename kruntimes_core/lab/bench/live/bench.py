@@ -16,7 +16,7 @@ from kruntimes_core.cluster.client.connection import connect, in_cluster, try_co
 from kruntimes_core.cluster.client.http import HttpTransport
 from kruntimes_core.cluster.client.transport import TransportError
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.lab.bench.live.api import Api
 from kruntimes_core.lab.bench.live.made.clearing import remove_everything
 from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL

@@ -17,7 +17,7 @@ from virtual.time import VirtualClock, run_virtual
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles

@@ -11,7 +11,7 @@ from replicas.site import Site, play
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations
-from kruntimes_core.cluster.observing.checks import Check
+from kruntimes_core.cluster.observability.health import HealthCheck
 from kruntimes_core.framework.configuration import Profiles
 
 
@@ -203,8 +203,8 @@ def test_a_lease_of_another_is_not_released(profiles: Profiles) -> None:
 
 
 def dead(replica: Replica, monkeypatch: pytest.MonkeyPatch) -> None:
-    def alive() -> list[Check]:
-        return [Check("planner", "3 calls of plugins do not return")]
+    def alive() -> list[HealthCheck]:
+        return [HealthCheck("planner", "3 calls of plugins do not return")]
 
     monkeypatch.setattr(replica.host.leadership, "why_not_go_on", lambda: alive()[0].why)
     monkeypatch.setattr(replica.host.leadership, "why_not_begin", lambda: alive()[0].why)

@@ -14,7 +14,7 @@ from typing import Any
 from kruntimes_core.cluster.client.resources import PODS, RUNS, ApiResource
 from kruntimes_core.cluster.client.transport import Transport
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.watching.feed import Feed
 from kruntimes_core.cluster.watching.reflector import Reflector
 from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL, COHORT_LABEL, ROLE_LABEL

@@ -17,7 +17,7 @@ from kruntimes_core.cluster.client.http import HttpTransport
 from kruntimes_core.cluster.client.resources import RUNS as RUNS_OF_THE_HOST
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.observing.log import Log
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.lab.bench.live.api import Api
 from kruntimes_core.lab.bench.live.bench import measure
 from kruntimes_core.lab.bench.live.load import Load, Mode

@@ -1,0 +1,1 @@
+"""A dry run: what this scheduler would do, compared with what the running one did."""

@@ -1,0 +1,210 @@
+"""What a dry run has come to: counts and the latest differences, as a document, as metrics and in the log."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Collection
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from kruntimes_core.cluster.dry_run.difference import (
+    Difference,
+    DifferenceKind,
+    NotCompared,
+    Score,
+    ScorePair,
+)
+from kruntimes_core.cluster.observability.log import Log
+from kruntimes_core.cluster.observability.metrics import Metrics, Samples
+from kruntimes_core.model.times import format_time
+
+API_VERSION = "kruntimes.io/dry-run/v1"
+_KEPT = 100
+
+BLAMED = frozenset(
+    {
+        DifferenceKind.POD_REJECTED,
+        DifferenceKind.POD_SCORED_LOWER,
+        DifferenceKind.PLACED_WAITING,
+        DifferenceKind.PLACED_HELD_BACK,
+        DifferenceKind.PLACED_ENDED,
+        DifferenceKind.UNEXPLAINED,
+    }
+)
+"""Kinds in which a plugin may make the difference."""
+
+
+class DifferenceGroup(NamedTuple):
+    """Differences that are counted together."""
+
+    kind: DifferenceKind
+    plugin: str
+    reason: str
+
+
+class DryRunReport:
+    """Counts what was compared, and logs each difference."""
+
+    def __init__(self, *, began: datetime, log: Log) -> None:
+        """began: since when it counts."""
+        self._log = log
+        self.began = began
+        self.agreed = 0
+        """Runs with which both schedulers did the same."""
+        self.not_compared: Counter[NotCompared] = Counter()
+        self.differences: Counter[DifferenceGroup] = Counter()
+        self.clear: Counter[DifferenceGroup] = Counter()
+        """Those without a hint that they come from timing."""
+        self.last: dict[DifferenceGroup, Difference] = {}
+        """The latest of each group."""
+        self.latest: deque[Difference] = deque(maxlen=_KEPT)
+
+    @property
+    def differed(self) -> int:
+        """How many differences there are."""
+        return self.differences.total()
+
+    def agree(self) -> None:
+        """Both did the same."""
+        self.agreed += 1
+
+    def skip(self, why: NotCompared) -> None:
+        """Nothing was compared."""
+        self.not_compared[why] += 1
+
+    def differ(self, difference: Difference) -> None:
+        """They did not do the same."""
+        group = DifferenceGroup(difference.kind, difference.plugin, difference.reason)
+        self.differences[group] += 1
+        self.clear[group] += difference.clear
+        self.last[group] = difference
+        self.latest.append(difference)
+        self._say(difference)
+
+    def _say(self, difference: Difference) -> None:
+        run = difference.run
+        self._log.info(
+            "the running scheduler did otherwise",
+            run=f"{run.namespace}/{run.name}",
+            kind=difference.kind,
+            ours=difference.ours,
+            theirs=difference.theirs,
+            plugin=difference.plugin or None,
+            reason=difference.reason or None,
+            detail=difference.detail or None,
+            scores=scores_line(difference.scores) or None,
+            hints=",".join(difference.hints) or None,
+        )
+
+
+def scores_line(scores: tuple[ScorePair, ...]) -> str:
+    """The scores of both Pods, ours first: `LeastLoaded 100 to 0, weight 1 (raw 1/4 to 3/4)`."""
+    return "; ".join(
+        f"{pair.plugin} {pair.ours.normalized} to {pair.theirs.normalized}, weight {pair.weight}"
+        f" (raw {pair.ours.raw} to {pair.theirs.raw})"
+        for pair in scores
+    )
+
+
+def report_document(report: DryRunReport, held: int, now: datetime) -> dict[str, Any]:
+    """What was compared from when it began until `now`. held: decisions that are not compared yet."""
+    return {
+        "apiVersion": API_VERSION,
+        "from": format_time(report.began),
+        "to": format_time(now),
+        "agreed": report.agreed,
+        "differed": report.differed,
+        "open": held,
+        "notCompared": {why.value: report.not_compared[why] for why in NotCompared},
+        "differences": [_group(report, group, number) for group, number in report.differences.most_common()],
+        "latest": [_difference(one) for one in report.latest],
+    }
+
+
+def _group(report: DryRunReport, group: DifferenceGroup, number: int) -> dict[str, Any]:
+    last = report.last[group]
+    return {
+        "kind": group.kind.value,
+        "plugin": group.plugin or None,
+        "reason": group.reason or None,
+        "count": number,
+        "clear": report.clear[group],
+        "last": {
+            "namespace": last.run.namespace,
+            "run": last.run.name,
+            "ours": last.ours,
+            "theirs": last.theirs,
+        },
+    }
+
+
+def _difference(one: Difference) -> dict[str, Any]:
+    return {
+        "namespace": one.run.namespace,
+        "run": one.run.name,
+        "uid": one.run.uid,
+        "runtime": one.run.runtime,
+        "kind": one.kind.value,
+        "ours": one.ours,
+        "theirs": one.theirs,
+        "plugin": one.plugin or None,
+        "reason": one.reason or None,
+        "detail": one.detail or None,
+        "scores": {
+            pair.plugin: {
+                "weight": pair.weight,
+                "ours": _score(pair.ours),
+                "theirs": _score(pair.theirs),
+            }
+            for pair in one.scores
+        },
+        "hints": [hint.value for hint in one.hints],
+    }
+
+
+def _score(score: Score) -> dict[str, Any]:
+    return {"raw": score.raw, "normalized": score.normalized}
+
+
+def register_dry_run_metrics(metrics: Metrics, report: DryRunReport, held: Callable[[], int]) -> None:
+    """Add the metrics of a dry run; every series stands from the beginning.
+
+    held: how many decisions are not compared yet.
+    """
+    metrics.counter(
+        "dry_run_agreements",
+        "Runs with which the running scheduler did what would be done here.",
+        (),
+        lambda: {(): report.agreed},
+    )
+    metrics.counter(
+        "dry_run_differences",
+        "Runs with which the running scheduler did otherwise, by how, and by the plugin that makes it.",
+        ("kind", "plugin"),
+        lambda: _differences(report, metrics.plugins.keys()),
+    )
+    metrics.counter(
+        "dry_run_not_compared",
+        "Runs of which it cannot be told whether both would do the same, by why.",
+        ("why",),
+        lambda: {(why.value,): report.not_compared[why] for why in NotCompared},
+    )
+    metrics.gauge(
+        "dry_run_held",
+        "Decisions that wait for what the running scheduler does.",
+        (),
+        lambda: {(): held()},
+    )
+
+
+def _differences(report: DryRunReport, plugins: Collection[str]) -> Samples:
+    counts: Counter[tuple[str, ...]] = Counter(
+        {
+            (kind.value, plugin): 0
+            for kind in DifferenceKind
+            for plugin in ("", *(plugins if kind in BLAMED else ()))
+        }
+    )
+    for group, number in dict(report.differences).items():
+        counts[group.kind.value, group.plugin if group.plugin in plugins else ""] += number
+    return dict(counts)

@@ -1,0 +1,234 @@
+"""Records Events beside the scheduler's work: neither waits for the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from kruntimes_core.cluster.backoff import RetryBackoff
+from kruntimes_core.cluster.client.errors import ApiFailure
+from kruntimes_core.cluster.client.transport import Transport
+from kruntimes_core.cluster.clock import Clock, TimeSlices
+from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReason
+from kruntimes_core.cluster.event_recorder.event_queue import EventQueue, Lane, QueuedEvent, TokenBucket
+from kruntimes_core.cluster.event_recorder.pending_conditions import PendingConditions
+from kruntimes_core.cluster.event_recorder.sender import EventSender, SendResult
+from kruntimes_core.cluster.event_recorder.sources import ConditionEvents, EventSources
+from kruntimes_core.cluster.observability.health import HealthCheck
+from kruntimes_core.cluster.observability.log import Log
+from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
+from kruntimes_core.engine.clock import SECOND, ticks
+from kruntimes_core.engine.engine import Engine
+from kruntimes_core.framework.configuration import Configuration
+
+_LONGEST_REST = SECOND
+"""Timers of the loop stand still while the machine is suspended, and a pending condition wakes no loop."""
+_QUIET = 60 * SECOND
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventSettings:
+    """Durations in ticks of the monotonic clock."""
+
+    after: int = 60 * SECOND
+    """For how long something must last."""
+    repeat: int = 1_800 * SECOND
+    """After how long it is recorded again, if it still lasts."""
+    per_second: float = 5.0
+    """Events at most; 0 for none at all."""
+    placements: bool = False
+    """Whether each bind makes an Event."""
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> EventSettings:
+        """The settings that a configuration asks for."""
+        events = configuration.events
+        return cls(
+            after=ticks(events.after_seconds),
+            repeat=ticks(events.repeat_seconds),
+            per_second=events.per_second,
+            placements=events.placements,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventSink:
+    """Where the Events of a scheduler go."""
+
+    transport: Transport
+    """For Events alone, so that no bind waits behind one."""
+    instance: str
+    """What reports them: the identity of an election, where there is one."""
+    settings: EventSettings = EventSettings()
+
+
+def events_to(transport: Transport, instance: str, settings: EventSettings) -> EventSink | None:
+    """Where Events go; None where an operator wants none."""
+    if not settings.per_second:
+        return None
+    return EventSink(transport=transport, instance=instance, settings=settings)
+
+
+class EventRecorder:
+    """Sends Events about what its `sources` are told of, one at a time, at a bounded pace."""
+
+    def __init__(
+        self,
+        *,
+        sink: EventSink,
+        engine: Engine,
+        clock: Clock,
+        random: Random,
+        log: Log,
+        may_record: Callable[[], bool],
+        timeout_seconds: float,
+    ) -> None:
+        """may_record: whether this scheduler decides at this moment. timeout_seconds: for each request."""
+        settings = sink.settings
+        self._clock = clock
+        self._log = log
+        self._may_record = may_record
+        self._repeat = settings.repeat
+        self._conditions = PendingConditions(settings.after)
+        self._queue = EventQueue(self._conditions, ConditionEvents(engine, settings.after).of)
+        self._bucket = TokenBucket(settings.per_second)
+        self._pauses = RetryBackoff(random, _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
+        self._woken = asyncio.Event()
+        self._paused_until = 0
+        self._quiet_until = 0
+        self._problem: ApiFailure | None = None
+        self._slices = TimeSlices(clock)
+        self._sender = EventSender(
+            transport=sink.transport,
+            clock=clock,
+            instance=sink.instance,
+            gate=may_record,
+            timeout_seconds=timeout_seconds,
+        )
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """(reason, outcome)."""
+        self.sources = EventSources(
+            conditions=self._conditions,
+            queue=self._queue,
+            clock=clock,
+            may_record=may_record,
+            wake=self._woken.set,
+            dropped=self._dropped,
+            placements=settings.placements,
+        )
+
+    @property
+    def lengths(self) -> dict[Lane, int]:
+        """How much waits in each lane."""
+        return self._queue.lengths
+
+    def checks(self) -> list[HealthCheck]:
+        """For a probe: a scheduler whose Events are refused is as ready as any."""
+        return [HealthCheck("events", note=str(self._problem) if self._problem is not None else "")]
+
+    async def run(self) -> None:
+        """Send Events until cancelled."""
+        while True:
+            if (rest := self._rest()) > 0:
+                await self._wait(min(rest, _LONGEST_REST) / SECOND)
+                continue
+            event = self._next()
+            if event is None:
+                await asyncio.sleep(0)
+            else:
+                await self._send(event)
+
+    # Inside
+
+    async def _wait(self, seconds: float) -> None:
+        """Rest for so long, or until an Event was queued."""
+        timer = asyncio.get_running_loop().call_later(seconds, self._woken.set)
+        await self._woken.wait()
+        timer.cancel()
+        self._woken.clear()
+
+    def _rest(self) -> int:
+        """For how long there is nothing to do, in ticks. Drops what is queued when it may not be sent."""
+        if not self._may_record():
+            for event in self._queue.clear():
+                self._dropped(event.content.reason)
+            return _LONGEST_REST
+        now = self._clock.now().ticks
+        due_at = self._queue.next_at(now)
+        if due_at is None:
+            return _LONGEST_REST
+        return max(due_at, self._paused_until, self._bucket.free_at(now)) - now
+
+    def _next(self) -> QueuedEvent | None:
+        """The next Event to send; None if a slice of time has found none yet."""
+        self._slices.restart()
+        while not self._slices.over:
+            now = self._clock.now()
+            event = self._queue.pop(now)
+            if event is not None:
+                return event
+            due_at = self._queue.next_at(now.ticks)
+            if due_at is None or due_at > now.ticks:
+                return None
+        return None
+
+    async def _send(self, event: QueuedEvent) -> None:
+        self._bucket.take(self._clock.now().ticks)
+        result = await self._sender.send(event.content)
+        reason, outcome = event.content.reason, result.outcome
+        if outcome is EventOutcome.FAILED and not self._may_record():
+            outcome = EventOutcome.DROPPED
+        self.counts[reason.value, outcome.value] += 1
+        self._pause_after(result)
+        self._requeue(event, outcome)
+
+    def _pause_after(self, result: SendResult) -> None:
+        """Pause after a failure, longer each time."""
+        failure, before = result.failure, self._problem
+        self._problem = failure
+        if failure is None:
+            self._pauses.reset()
+            if before is not None:
+                self._log.debug("events can be written again")
+            return
+        now = self._clock.now().ticks
+        self._paused_until = now + ticks(self._pauses.next(failure.retry_after))
+        # Once a minute at most, because some may be refused while others are not.
+        if (before is None or before.kind is not failure.kind) and now >= self._quiet_until:
+            self._quiet_until = now + _QUIET
+            self._log.warning(str(failure))
+
+    def _requeue(self, event: QueuedEvent, outcome: EventOutcome) -> None:
+        """Look at a condition again later, and send again what failed."""
+        now, condition = self._clock.now().ticks, event.condition
+        if condition is not None:
+            written = outcome in (EventOutcome.CREATED, EventOutcome.UPDATED)
+            self._conditions.look_again(condition, now, self._repeat if written else None)
+        elif outcome is EventOutcome.FAILED and not self._queue.retry(event):
+            self._dropped(event.content.reason)
+
+    def _dropped(self, reason: EventReason) -> None:
+        self.counts[reason.value, EventOutcome.DROPPED.value] += 1
+
+
+def register_event_metrics(metrics: Metrics, recorder: EventRecorder) -> None:
+    """Add the metrics of Events; every series stands from the beginning."""
+    events: Samples = {
+        (reason.value, outcome.value): 0.0 for reason in EventReason for outcome in EventOutcome
+    }
+    metrics.counter(
+        "events",
+        "Events by what they are about and what became of them.",
+        ("reason", "outcome"),
+        lambda: {**events, **counted(recorder.counts)},
+    )
+    metrics.gauge(
+        "event_queue_length",
+        "What waits to be said, or may come to last, by lane.",
+        ("lane",),
+        lambda: {(lane.value,): length for lane, length in recorder.lengths.items()},
+    )

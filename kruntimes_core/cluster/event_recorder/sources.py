@@ -1,0 +1,204 @@
+"""What a scheduler records Events about, and what they say.
+
+A note names neither Pods nor other Runs nor selectors, and nothing that a plugin or a user wrote but
+what `status.message` says of a waiting Run: Events are read by more people than Runs are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.event_recorder.event import (
+    EventContent,
+    EventReason,
+    pod_reference,
+    reference_to_run,
+    run_reference,
+)
+from kruntimes_core.cluster.event_recorder.event_queue import EventQueue, Lane
+from kruntimes_core.cluster.event_recorder.pending_conditions import (
+    ConditionKind,
+    NoEvent,
+    PendingCondition,
+    PendingConditions,
+)
+from kruntimes_core.engine import events
+from kruntimes_core.engine.api_calls import (
+    Applied,
+    PendingBind,
+    PendingTerminal,
+    ReadAnswer,
+    Refused,
+    Request,
+    Write,
+    WriteAnswer,
+)
+from kruntimes_core.engine.cache import RunKey
+from kruntimes_core.engine.clock import Now
+from kruntimes_core.engine.decisions import Decision, NeverFits, Outcome
+from kruntimes_core.engine.engine import Engine
+from kruntimes_core.engine.runs import RunEntry
+from kruntimes_core.framework.plugin_results import PluginError
+from kruntimes_core.model.pod import RuntimePod
+from kruntimes_core.model.run import Phase, Run
+
+NEVER = "no runtime pod advertises that much room, even when idle"
+
+_NOT_FOUND = 404
+# Whether these hold is known when they were written, and that may fail for long.
+_TO_BE_WRITTEN = (Outcome.SCHEDULED, Outcome.FAILED, Outcome.CANCELLED)
+
+
+class EventSources:
+    """Told of what happens in a scheduler. Each call costs no more than a look into a table."""
+
+    def __init__(
+        self,
+        *,
+        conditions: PendingConditions,
+        queue: EventQueue,
+        clock: Clock,
+        may_record: Callable[[], bool],
+        wake: Callable[[], None],
+        dropped: Callable[[EventReason], None],
+        placements: bool,
+    ) -> None:
+        """wake: called when an Event was queued. dropped: told of what was not, because too much waits.
+
+        placements: whether each bind makes an Event.
+        """
+        self._conditions = conditions
+        self._queue = queue
+        self._clock = clock
+        self._may_record = may_record
+        self._wake = wake
+        self._dropped = dropped
+        self._placements = placements
+
+    def decided(self, decision: Decision) -> None:
+        """A decision differs from the one before: a listener of the journal."""
+        run = decision.run
+        key = (run.namespace, run.uid)
+        if decision.error is not None:
+            self._held_back(key, run.name, ConditionKind.BROKEN)
+        elif decision.outcome is Outcome.WAITING:
+            self._held_back(key, run.name, ConditionKind.WAITING)
+        elif decision.outcome not in _TO_BE_WRITTEN or not self._is_unwritten(key):
+            self._conditions.end(key)
+
+    def answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
+        """A request was answered. Writes of messages do not matter: Events say the same."""
+        if not isinstance(request, Write) or not isinstance(request.pending, PendingBind | PendingTerminal):
+            return
+        key = (request.namespace, request.uid)
+        if isinstance(answer, Applied):
+            self._conditions.end(key)
+            self._applied(request)
+        elif isinstance(answer, Refused) and answer.status == _NOT_FOUND:
+            self._conditions.end(key)
+        else:
+            self._held_back(key, request.name, ConditionKind.UNWRITTEN, _refusal(answer))
+
+    def observed(self, event: events.Event) -> None:
+        """The engine took an event in."""
+        if isinstance(event, events.RunGone):
+            self._conditions.end((event.namespace, event.uid))
+
+    def oversold(self, pod: RuntimePod, run: Run | None) -> None:
+        """A Pod was observed to hold more than it has. run: with which it was, if it was with one."""
+        if self._may_record():
+            note = "its runs request more than it advertises"
+            related = run_reference(run) if run is not None else None
+            oversold = EventContent(EventReason.RUNTIME_POD_OVERSOLD, pod_reference(pod), note, related)
+            self._add(Lane.AT_ONCE, oversold)
+
+    # Inside
+
+    def _applied(self, write: Write) -> None:
+        pending = write.pending
+        if isinstance(pending, PendingTerminal) and pending.phase is Phase.FAILED:
+            self._add(Lane.AT_ONCE, _invalid(write.namespace, write.name, write.uid, pending.reason))
+        elif isinstance(pending, PendingBind) and self._placements:
+            run = reference_to_run(write.namespace, write.name, write.uid)
+            pod = pod_reference(pending.assumption.pod)
+            scheduled = EventContent(EventReason.SCHEDULED, run, "assigned to a runtime pod", pod)
+            self._add(Lane.PLACEMENTS, scheduled)
+
+    def _add(self, lane: Lane, content: EventContent) -> None:
+        if not self._queue.add(lane, content):
+            self._dropped(content.reason)
+        self._wake()
+
+    def _held_back(self, key: RunKey, name: str, kind: ConditionKind, refusal: str = "") -> None:
+        if not self._conditions.observe(key, name, kind, self._clock.now().ticks, refusal):
+            self._dropped(kind.value)
+
+    def _is_unwritten(self, key: RunKey) -> bool:
+        condition = self._conditions.of(key)
+        return condition is not None and condition.kind is ConditionKind.UNWRITTEN
+
+
+class ConditionEvents:
+    """What Events say of pending conditions, from the record that the status message is made of."""
+
+    def __init__(self, engine: Engine, after: int) -> None:
+        """after: for how long a failure must last, in ticks."""
+        self._engine = engine
+        self._after = after
+        self._never_fits = NeverFits()
+
+    def of(self, condition: PendingCondition, now: Now) -> EventContent | NoEvent:
+        """What holds the Run back at this moment."""
+        entry = self._engine.find(condition.key[0], condition.name)
+        if entry is None or entry.key != condition.key or entry.decision is None:
+            return NoEvent.OVER
+        if entry.observation.phase is not Phase.PENDING or entry.observation.deleting:
+            return _ended(condition, entry, entry.decision)
+        if condition.kind is not ConditionKind.WAITING and condition.last - condition.since < self._after:
+            # One failure of a Run that has waited for long, or then queues for long, does not last.
+            return NoEvent.EARLY
+        if condition.kind is ConditionKind.UNWRITTEN:
+            return _about(EventReason.FAILED_UPDATE_STATUS, entry.run, condition.refusal)
+        if entry.decision.error is not None:
+            return _about(EventReason.PLUGIN_ERROR, entry.run, _failure(entry.decision.error))
+        if entry.decision.outcome is Outcome.WAITING:
+            return self._waits(entry.decision, now)
+        return NoEvent.OVER
+
+    def _waits(self, decision: Decision, now: Now) -> EventContent:
+        run = decision.run
+        known = self._engine.cache.snapshot(run.namespace, run.runtime, now.wall)
+        if self._never_fits.of(replace(decision, snapshot=known)):
+            return _about(EventReason.NEVER_FITS, run, f"{decision.message}: {NEVER}")
+        return _about(EventReason.FAILED_SCHEDULING, run, decision.message)
+
+
+def _ended(condition: PendingCondition, entry: RunEntry, decision: Decision) -> EventContent | NoEvent:
+    """The write that failed the Run was applied, and its answer was lost: that makes an Event, too."""
+    unwritten = condition.kind is ConditionKind.UNWRITTEN and decision.outcome is Outcome.FAILED
+    if not unwritten or entry.observation.phase is not Phase.FAILED:
+        return NoEvent.OVER
+    return _invalid(entry.run.namespace, entry.run.name, entry.run.uid, decision.reason)
+
+
+def _invalid(namespace: str, name: str, uid: str, reason: str) -> EventContent:
+    note = f"can never be scheduled ({reason}): status.message says what to correct"
+    return EventContent(EventReason.INVALID_RUN, reference_to_run(namespace, name, uid), note)
+
+
+def _refusal(answer: WriteAnswer | ReadAnswer) -> str:
+    """Why a status is not as was decided."""
+    if isinstance(answer, Refused) and answer.status:
+        return f"what was decided cannot be written: the API server answers {answer.status}"
+    return "what was decided cannot be written: the API server gives no clear answer"
+
+
+def _failure(error: PluginError) -> str:
+    """What the plugin raised may hold anything: it stays in the log."""
+    return f"plugin {error.plugin} ({error.origin}) fails in {error.hook}: the scheduler's log says how"
+
+
+def _about(reason: EventReason, run: Run, note: str) -> EventContent:
+    return EventContent(reason, run_reference(run), note)

@@ -1,0 +1,1 @@
+"""What operators see of a running scheduler: log lines, metrics, probes."""

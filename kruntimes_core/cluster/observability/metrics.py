@@ -1,0 +1,152 @@
+"""All metrics of one scheduler, in a registry of its own. No label ever holds what a user wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
+from typing import TypeVar
+
+from prometheus_client import CollectorRegistry, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from kruntimes_core.engine.clock import SECOND
+from kruntimes_core.engine.counters import ConflictStage, Counters, SyncResult, WakeupSource
+from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.framework.profile import ActivePlugin
+
+PREFIX = "kruntimes_scheduler_"
+_CYCLE_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5)
+_QUEUE_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800)
+
+Labels = tuple[str, ...]
+Samples = Mapping[Labels, float]
+_Name = TypeVar("_Name", bound=StrEnum)
+
+
+class Metrics(Collector):
+    """What is shown at a scrape. Counters and gauges are read then; only durations are kept here."""
+
+    def __init__(self, counters: Counters, profiles: Profiles) -> None:
+        """counters: the engine's. profiles: whose plugins have series of their own."""
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._sources: list[Callable[[], Metric]] = []
+        self._broken_sources = 0
+        self.plugins: dict[str, ActivePlugin] = {}
+        """Those that have series of their own, by name."""
+        self._cycle_seconds = self._histogram(
+            "sync_duration_seconds",
+            "Duration of a scheduling cycle's plan, by the host's clock.",
+            _CYCLE_BUCKETS,
+        )
+        self._queue_seconds = self._histogram(
+            "run_queue_duration_seconds",
+            "Time from when a Run was first seen Pending until its bind was applied.",
+            _QUEUE_BUCKETS,
+        )
+        self._registry.register(self)
+        self.know(profiles)
+        # Every series stands from the beginning: their number is that of what is installed.
+        self._register_cycles(counters)
+        self._register_plugins(counters)
+
+    def know(self, profiles: Profiles) -> None:
+        """Show the series of these plugins from now on; those of others that were known stay."""
+        self.plugins |= {plugin.name: plugin for profile in profiles.all for plugin in profile.plugins}
+
+    def counter(self, name: str, text: str, labels: Labels, read: Callable[[], Samples]) -> None:
+        """Add a counter. name: without prefix and `_total`. read: called at each scrape."""
+        self._sources.append(lambda: _filled(CounterMetricFamily(PREFIX + name, text, labels=labels), read()))
+
+    def gauge(self, name: str, text: str, labels: Labels, read: Callable[[], Samples]) -> None:
+        """Add a gauge. name: without prefix. read: called at each scrape."""
+        self._sources.append(lambda: _filled(GaugeMetricFamily(PREFIX + name, text, labels=labels), read()))
+
+    def exposition(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self._registry)
+
+    def collect(self) -> Iterator[Metric]:
+        """Read every source. One that raises is left out of the scrape, and counted."""
+        for source in tuple(self._sources):
+            try:
+                family = source()
+            except Exception:  # noqa: BLE001 - counted, and shown as a metric of its own
+                self._broken_sources += 1
+                continue
+            yield family
+        broken = CounterMetricFamily(PREFIX + "metrics_errors", "Metrics that could not be read.")
+        broken.add_metric([], self._broken_sources)
+        yield broken
+
+    def planned(self, ticks: int) -> None:
+        """A plan of a scheduling cycle took so many ticks."""
+        self._cycle_seconds.observe(ticks / SECOND)
+
+    def queued(self, ticks: int) -> None:
+        """A Run was bound after so many ticks in the queue."""
+        self._queue_seconds.observe(max(ticks, 0) / SECOND)
+
+    def _histogram(self, name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
+        return Histogram(PREFIX + name, text, buckets=buckets, registry=self._registry)
+
+    def _register_cycles(self, counters: Counters) -> None:
+        self.counter(
+            "sync", "Scheduling cycles by result.", ("result",), lambda: _closed(SyncResult, counters.syncs)
+        )
+        self.counter(
+            "no_pods",
+            "Cycles that found no feasible Runtime Pod.",
+            (),
+            lambda: {(): counters.syncs[SyncResult.NO_PODS]},
+        )
+        self.counter(
+            "reservation_conflicts",
+            "Reservations lost to a conflict, by stage.",
+            ("stage",),
+            lambda: _closed(ConflictStage, counters.reservation_conflicts),
+        )
+        self.counter(
+            "pending_run_wakeups",
+            "Activations of waiting Runs, by what caused them.",
+            ("source",),
+            lambda: _closed(WakeupSource, counters.wakeups),
+        )
+        self.counter(
+            "sweep_rescues",
+            "Runs that only the safety sweep got placed: a lost wakeup each.",
+            (),
+            lambda: {(): counters.rescues},
+        )
+
+    def _register_plugins(self, counters: Counters) -> None:
+        def rejections() -> Samples:
+            none = {(one.name, reason): 0.0 for one in self.plugins.values() for reason in one.reasons}
+            return none | counted(counters.filter_rejections)
+
+        def errors() -> Samples:
+            none = {(one.name, hook): 0.0 for one in self.plugins.values() for hook in one.hooks}
+            return none | counted(counters.plugin_errors)
+
+        self.counter(
+            "filter_rejections",
+            "Runtime Pods rejected by a filter, once for each evaluation.",
+            ("plugin", "reason"),
+            rejections,
+        )
+        self.counter("plugin_errors", "Failures of plugins, by plugin and hook.", ("plugin", "hook"), errors)
+
+
+def counted(counts: Mapping[tuple[str, str], int]) -> dict[Labels, float]:
+    """A copy, made in one step of the interpreter: other threads may count meanwhile."""
+    return {(*labels,): float(number) for labels, number in dict(counts).items()}
+
+
+def _filled(family: CounterMetricFamily | GaugeMetricFamily, samples: Samples) -> Metric:
+    for labels, value in samples.items():
+        family.add_metric(list(labels), value)
+    return family
+
+
+def _closed(names: Iterable[_Name], counts: Mapping[_Name, int]) -> Samples:
+    return {(name.value,): counts.get(name, 0) for name in names}

@@ -1,1 +1,0 @@
-"""What others see of a running host: log lines, metrics, probes."""
