@@ -168,9 +168,7 @@ class ListerWatcher:
         return items, str(version), str(token)
 
     def _failed(self, problem: object, kind: FailureKind = FailureKind.UNAVAILABLE) -> ApiFailure:
-        failure = unavailable("list", self._handler.title, problem)
-        failure.kind = kind
-        return failure
+        return ApiFailure(kind, f"cannot list {self._handler.title}: {problem}")
 
     # Watch
 
@@ -180,7 +178,7 @@ class ListerWatcher:
         A clean end, and one by the time limit, ends it. Raises `ApiFailure` for everything else, an
         ERROR event in the stream included.
         """
-        lines = Lines()
+        lines = LineSplitter()
         async with aclosing(self._transport.stream(self._watch_call(version))) as chunks:
             try:
                 async for chunk in chunks:
@@ -219,7 +217,7 @@ class ListerWatcher:
         )
 
 
-class Lines:
+class LineSplitter:
     """Splits a stream of bytes into lines; the reader of a whole line decodes it."""
 
     def __init__(self) -> None:
@@ -235,8 +233,3 @@ class Lines:
         if rest:
             self._pieces.append(rest)
         return [line for line in (line.rstrip(b"\r") for line in lines) if line]
-
-    @property
-    def rest(self) -> bytes:
-        """What came after the last line end."""
-        return b"".join(self._pieces).rstrip(b"\r")

@@ -8,13 +8,13 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kruntimes_core.cluster.informers.lister_watcher import Lines
+from kruntimes_core.cluster.informers.lister_watcher import LineSplitter
 
 TEXTS = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), min_size=1)
 
 
 def _lines(chunks: list[bytes]) -> list[bytes]:
-    lines = Lines()
+    lines = LineSplitter()
     return [line for chunk in chunks for line in lines.feed(chunk)]
 
 
@@ -45,8 +45,6 @@ def test_a_large_event_comes_whole_out_of_many_chunks() -> None:
 
 
 def test_what_has_no_end_is_no_line_yet() -> None:
-    lines = Lines()
+    lines = LineSplitter()
     assert list(lines.feed(b"one\ntwo")) == [b"one"]
-    assert lines.rest == b"two"
     assert list(lines.feed(b"\n")) == [b"two"]
-    assert lines.rest == b""
