@@ -8,7 +8,7 @@ from kruntimes_core.engine.clock import SECOND, ticks
 from kruntimes_core.framework.configuration import Configuration
 
 _TEXT_DELAY = SECOND
-"""Nobody reads faster, and a Run that waits for less needs no explanation."""
+"""No user reads faster, and a Run that waits for less needs no explanation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

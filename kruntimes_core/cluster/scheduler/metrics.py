@@ -69,7 +69,7 @@ def _show_requests(metrics: Metrics, dispatcher: Dispatcher) -> None:
     metrics.gauge("requests_in_flight", "Requests without an answer.", (), lambda: {(): dispatcher.in_flight})
     metrics.gauge(
         "writes_in_doubt",
-        "Writes that may have been applied, or may still be: nobody knows.",
+        "Writes whose outcome is unknown: they may have been applied, or may still be.",
         (),
         lambda: {(): dispatcher.unknown_outcomes(0)},
     )

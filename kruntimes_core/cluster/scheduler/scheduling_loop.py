@@ -74,7 +74,7 @@ class SchedulingLoop:
         while True:
             now = self._clock.now()
             if self._tick(now) or self._plan(now) or self._background_work():
-                await asyncio.sleep(0)  # whoever stops the host also renews the Lease, and has a limit
+                await asyncio.sleep(0)  # the Lease is renewed meanwhile, and a stop has a limit
                 continue
             if self._plugin_worker.free:
                 return
