@@ -26,9 +26,9 @@ from kruntimes_core.cluster.permissions import MissingPermissions, PermissionTra
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.cluster.scheduler.health_checks import HealthChecks
 from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadership
-from kruntimes_core.cluster.scheduler.metrics import show_scheduler
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
 from kruntimes_core.cluster.scheduler.reports import DecisionLines, QueueTimes
+from kruntimes_core.cluster.scheduler.scheduler_metrics import show_scheduler
 from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop, no_background_work
 from kruntimes_core.engine import events as engine_events
 from kruntimes_core.engine.api_calls import ReadAnswer, Request, WriteAnswer
