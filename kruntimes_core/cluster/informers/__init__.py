@@ -1,1 +1,4 @@
-"""Following a resource: lists committed whole or not at all, and watches that never go back in time."""
+"""Informers: each lists and watches one resource, and hands what it sees to a resource event handler.
+
+A list is committed whole or not at all, and no watch goes back in time (`semantics`, Lists).
+"""

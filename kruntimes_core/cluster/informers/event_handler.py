@@ -1,4 +1,4 @@
-"""ResourceEventHandler: objects of the API become events of the engine, for one resource."""
+"""Resource event handlers: objects of the API become events of the engine, for one resource each."""
 
 from __future__ import annotations
 
@@ -12,57 +12,68 @@ from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.run import RunObservation
 
 Object = Mapping[str, Any]
-Known = Callable[[str, str], RunObservation | None]
+KnownRun = Callable[[str, str], RunObservation | None]
 """What is known of the Run of a namespace and name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceEventHandler:
-    """How one resource is told to the engine."""
+    """Decodes the objects of one resource, and hands on an event for each change of them at once."""
 
     resource: ApiResource
     namespace: str | None
     """The namespace that is followed, or None for all."""
     decode: Callable[[Object], Any]
-    """The observation of an object; None if it does not matter here."""
-    observe: Callable[[Any], events.Event]
-    gone: Callable[..., events.Event]
-    listed: Callable[..., events.Event]
+    """The observation of an object; None for an object that does not concern the scheduler."""
+    observe: Callable[[Any], Any]
+    """The event for an observation."""
+    gone: Callable[..., Any]
+    """The event for namespace, name, uid and version of an object that is gone."""
+    listed: Callable[..., Any]
+    """The event for observations, version and namespace of a whole list."""
+    handle: Callable[[Any], None]
+    """Takes each event."""
 
     @property
     def title(self) -> str:
-        """What it follows, for people: `pods in team-a`."""
+        """What is followed, for people: `pods in team-a`."""
         where = f" in {self.namespace}" if self.namespace is not None else ""
         return f"{self.resource.title}{where}"
 
-    def changed(self, obj: Object) -> events.Event:
-        """The event for an object that was added or modified."""
+    def on_update(self, obj: Object) -> None:
+        """An object was added or modified."""
         observation = self.decode(obj)
-        return self.deleted(obj) if observation is None else self.observe(observation)
+        if observation is None:
+            self.on_delete(obj)
+        else:
+            self.handle(self.observe(observation))
 
-    def deleted(self, obj: Object) -> events.Event:
-        """The event for an object that was deleted."""
+    def on_delete(self, obj: Object) -> None:
+        """An object was deleted, or does not concern the scheduler any more."""
         metadata = obj.get("metadata")
         fields = metadata if isinstance(metadata, Mapping) else {}
         names = {"namespace": "namespace", "name": "name", "uid": "uid", "version": "resourceVersion"}
-        return self.gone(**{ours: str(fields.get(theirs) or "") for ours, theirs in names.items()})
+        self.handle(self.gone(**{ours: str(fields.get(theirs) or "") for ours, theirs in names.items()}))
 
-    def whole(self, observations: Sequence[Any], version: str) -> events.Event:
-        """The event for a whole list."""
-        return self.listed(observations=tuple(observations), version=version, namespace=self.namespace)
+    def on_replace(self, observations: tuple[Any, ...], version: str) -> None:
+        """All objects were listed: any other object is gone."""
+        self.handle(self.listed(observations=observations, version=version, namespace=self.namespace))
 
 
-def nothing_known(namespace: str, name: str) -> RunObservation | None:
-    """Nothing is known of any Run."""
+def no_known_run(namespace: str, name: str) -> RunObservation | None:
+    """No Run is known."""
     return None
 
 
 def resource_event_handlers(
-    decoder: Decoder, namespaces: Sequence[str] | None, known: Known = nothing_known
+    decoder: Decoder,
+    namespaces: Sequence[str] | None,
+    handle: Callable[[events.Event], None],
+    known_run: KnownRun = no_known_run,
 ) -> list[ResourceEventHandler]:
-    """What a host follows: Pods, workspaces and Runs, in each of `namespaces` or, for None, in all.
+    """What a scheduler follows: Pods, workspaces and Runs, in each of `namespaces` or, for None, in all.
 
-    known: saves reading again what has not changed since.
+    known_run: saves decoding again what has not changed since.
     """
     return [
         ResourceEventHandler(
@@ -72,6 +83,7 @@ def resource_event_handlers(
             observe=observe,
             gone=gone,
             listed=listed,
+            handle=handle,
         )
         for namespace in (namespaces if namespaces is not None else (None,))
         for resource, decode, observe, gone, listed in (
@@ -83,20 +95,20 @@ def resource_event_handlers(
                 events.WorkspaceGone,
                 events.WorkspacesListed,
             ),
-            (RUNS, _runs_beside(decoder, known), events.RunObserved, events.RunGone, events.RunsListed),
+            (RUNS, _run_decoder(decoder, known_run), events.RunObserved, events.RunGone, events.RunsListed),
         )
     ]
 
 
-def _runs_beside(decoder: Decoder, known: Known) -> Callable[[Object], Any]:
-    """Decodes Runs, each beside what is known of it."""
+def _run_decoder(decoder: Decoder, known_run: KnownRun) -> Callable[[Object], RunObservation]:
+    """Decodes each Run beside what is known of it."""
 
     def decode(obj: Object) -> RunObservation:
         metadata = obj.get("metadata")
         if isinstance(metadata, dict):
             namespace, name = metadata.get("namespace"), metadata.get("name")
             if isinstance(namespace, str) and isinstance(name, str):
-                return decoder.run(obj, known(namespace, name))
+                return decoder.run(obj, known_run(namespace, name))
         return decoder.run(obj)
 
     return decode

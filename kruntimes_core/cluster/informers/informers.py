@@ -11,7 +11,7 @@ Spawn = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 
 
 class Informers:
-    """Starts them, lets them begin anew, and stops them."""
+    """Starts the reflectors, lets them list again, and stops them."""
 
     def __init__(self, reflectors: Sequence[Reflector]) -> None:
         self._reflectors = reflectors
@@ -19,9 +19,9 @@ class Informers:
         self._tasks: list[asyncio.Task[None]] = []
 
     @property
-    def current(self) -> bool:
-        """Whether all is followed, and was listed since it was last asked for."""
-        return all(one.following and one.fresh for one in self._reflectors)
+    def synced(self) -> bool:
+        """Whether all is followed, and was listed since `relist` was last called."""
+        return all(one.following and one.relisted for one in self._reflectors)
 
     @property
     def problem(self) -> str:
@@ -33,7 +33,7 @@ class Informers:
         self._spawn = spawn
         self._tasks = [spawn(one.run()) for one in self._reflectors]
 
-    def begin_anew(self) -> None:
+    def relist(self) -> None:
         """List everything now, by lists that begin after this moment.
 
         The watches end first, so nothing newer than the list is known when it is taken in.
@@ -42,11 +42,11 @@ class Informers:
             return
         self.stop()
         for one in self._reflectors:
-            one.begin_anew()
+            one.expect_relist()
         self.start(self._spawn)
 
     def stop(self) -> None:
-        """Follow nothing any more."""
+        """List and watch nothing any more."""
         for task in self._tasks:
             task.cancel()
         self._tasks = []

@@ -1,10 +1,10 @@
-"""ListerWatcher: a whole consistent list of a resource, or none at all; and a watch from its version on."""
+"""The lister-watcher of one resource: consistent lists, whole or not at all, and watches from a version."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_core import from_json
@@ -27,6 +27,12 @@ from kruntimes_core.cluster.client.transport import (
 from kruntimes_core.cluster.clock import Clock, TimeSlices
 from kruntimes_core.cluster.informers.event_handler import ResourceEventHandler
 
+STREAM_SECONDS = 40
+"""How long the server is asked to keep a watch open. It says goodbye with a bookmark before."""
+OVERDUE_SECONDS = 10
+"""How much longer a watch may last: then the connection is taken for half-open. So the worst is found
+within 50 s of going silent, whether or not anything happens in the cluster."""
+
 # Seconds for one page. A server that is slower than this is as good as silent.
 _PAGE_TIMEOUT_SECONDS = 60.0
 # A page is held in memory as bytes and as objects, so its size is bounded, and not its length: Runs
@@ -34,14 +40,6 @@ _PAGE_TIMEOUT_SECONDS = 60.0
 _PAGE_BYTES = 8_000_000
 _FIRST_PAGE, _SMALLEST_PAGE, _LARGEST_PAGE = 100, 20, 1_000
 _BREAKS_BEFORE_UNLIMITED = 2
-
-
-STREAM_SECONDS = 40
-"""How long the server is asked to keep a watch open. It says goodbye with a bookmark before."""
-
-OVERDUE_SECONDS = 10
-"""How much longer it may last: then the connection is taken for half-open. So the worst is found
-within 50 s of going silent, whether or not anything happens in the cluster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ class ResourceList:
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """One event. `type` is as the server wrote it."""
+    """One event of a watch. `type` is as the server wrote it."""
 
     type: str
     object: dict[str, Any]
@@ -68,31 +66,32 @@ class WatchEvent:
 
 
 @dataclass(slots=True)
-class _Progress:
-    observations: list[Any]
+class _Pages:
+    """What was read of a list so far, and how the next page is asked for."""
+
+    limit: int | None
+    observations: list[Any] = field(default_factory=list)
     version: str = ""
     token: str = ""
-    limit: int | None = _FIRST_PAGE
 
 
 class ListerWatcher:
-    """Lists and watches what one handler takes.
-
-    It remembers how often lists broke midway, and then asks for all in one page.
-    """
+    """Lists and watches what one handler takes. After two lists broke midway, it asks for all in one page."""
 
     def __init__(
         self,
         transport: Transport,
         handler: ResourceEventHandler,
         clock: Clock,
-        came: Callable[[], None] = lambda: None,
+        page_read: Callable[[], None] = lambda: None,
     ) -> None:
-        """came: called for each page."""
-        self._came = came
+        """page_read: called for each page of a list."""
         self._transport = transport
-        self._handler = handler
+        self._resource, self._namespace = handler.resource, handler.namespace
+        self._title = handler.title
+        self._decode = handler.decode
         self._clock = clock
+        self._page_read = page_read
         self._breaks = 0
 
     # List
@@ -105,109 +104,106 @@ class ListerWatcher:
         and what changed between is in neither the list nor the watch (semantics, Lists).
         """
         unlimited = self._breaks >= _BREAKS_BEFORE_UNLIMITED
-        progress = _Progress([], limit=None if unlimited else _FIRST_PAGE)
+        pages = _Pages(None if unlimited else _FIRST_PAGE)
         try:
-            await self._page(progress)
-            while progress.token:
-                await self._page(progress)
+            await self._read_page(pages)
+            while pages.token:
+                await self._read_page(pages)
         except ApiFailure:
-            if progress.token:
+            if pages.token:
                 self._breaks += 1
             raise
         self._breaks = 0
-        return ResourceList(tuple(progress.observations), progress.version)
+        return ResourceList(tuple(pages.observations), pages.version)
 
-    async def _page(self, progress: _Progress) -> None:
-        response = await self._get(progress)
-        items, version, token = self._read(response)
-        self._came()
-        if progress.version and version != progress.version:
-            raise self._failed("a further page is of another version", FailureKind.EXPIRED)
-        progress.version = version
+    async def _read_page(self, pages: _Pages) -> None:
+        response = await self._get_page(pages)
+        items, version, token = self._parse_page(response)
+        self._page_read()
+        if pages.version and version != pages.version:
+            problem = f"cannot list {self._title}: a further page is of another version"
+            raise ApiFailure(FailureKind.EXPIRED, problem)
+        pages.version = version
         slices = TimeSlices(self._clock)
         for item in items:
-            observation = self._handler.decode(item)
+            observation = self._decode(item)
             if observation is not None:
-                progress.observations.append(observation)
+                pages.observations.append(observation)
             await slices.give_way()
-        progress.token = token
-        if progress.limit is not None and items:
+        pages.token = token
+        if pages.limit is not None and items:
             fitting = _PAGE_BYTES * len(items) // max(len(response.body), 1)
-            progress.limit = min(max(fitting, _SMALLEST_PAGE), _LARGEST_PAGE)
+            pages.limit = min(max(fitting, _SMALLEST_PAGE), _LARGEST_PAGE)
 
-    async def _get(self, progress: _Progress) -> Response:
-        query = list(self._handler.resource.selector)
-        if progress.limit is not None:
-            query.append(("limit", str(progress.limit)))
-        if progress.token:
-            query.append(("continue", progress.token))
+    async def _get_page(self, pages: _Pages) -> Response:
+        query = list(self._resource.selector)
+        if pages.limit is not None:
+            query.append(("limit", str(pages.limit)))
+        if pages.token:
+            query.append(("continue", pages.token))
         call = Call(
             method="GET",
-            path=self._handler.resource.path(self._handler.namespace),
+            path=self._resource.path(self._namespace),
             query=tuple(query),
             timeout_seconds=_PAGE_TIMEOUT_SECONDS,
         )
         try:
             response = await self._transport.request(call)
         except TransportError as error:
-            raise self._failed(error) from error
+            raise unavailable("list", self._title, error) from error
         if response.status != 200:
-            raise refused(status_of(response, self._clock.now().wall), "list", self._handler.title)
+            raise self._refused(response, "list")
         return response
 
-    def _read(self, response: Response) -> tuple[Sequence[Mapping[str, Any]], str, str]:
+    def _parse_page(self, response: Response) -> tuple[Sequence[Mapping[str, Any]], str, str]:
+        """Its items, version and continue token."""
         try:
             body = from_json(response.body)
             metadata = body["metadata"]
             items = body.get("items") or []
             version, token = metadata["resourceVersion"], metadata.get("continue") or ""
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise self._failed("the answer is no list") from error
+            raise unavailable("list", self._title, "the answer is no list") from error
         if not version or not isinstance(items, list):
-            raise self._failed("the answer is no list, or has no version")
+            raise unavailable("list", self._title, "the answer is no list, or has no version")
         return items, str(version), str(token)
-
-    def _failed(self, problem: object, kind: FailureKind = FailureKind.UNAVAILABLE) -> ApiFailure:
-        return ApiFailure(kind, f"cannot list {self._handler.title}: {problem}")
 
     # Watch
 
     async def watch(self, version: str) -> AsyncGenerator[Sequence[WatchEvent], None]:
-        """What happened after `version`, as it comes; the first, empty list says that it is open.
+        """What happened after `version`, as it comes; the first, empty list says that the watch is open.
 
-        A clean end, and one by the time limit, ends it. Raises `ApiFailure` for everything else, an
-        ERROR event in the stream included.
+        A clean end, and one by the time limit, ends the generator. Raises `ApiFailure` for everything
+        else, an ERROR event in the stream included.
         """
         lines = LineSplitter()
         async with aclosing(self._transport.stream(self._watch_call(version))) as chunks:
             try:
                 async for chunk in chunks:
-                    yield [self._event(line) for line in lines.feed(chunk)]
+                    yield [self._parse_event(line) for line in lines.feed(chunk)]
             except StreamRefusedError as error:
-                raise refused(
-                    status_of(error.response, self._clock.now().wall), "watch", self._handler.title
-                ) from error
+                raise self._refused(error.response, "watch") from error
             except TransportError as error:
-                raise unavailable("watch", self._handler.title, error) from error
+                raise unavailable("watch", self._title, error) from error
 
-    def _event(self, line: bytes) -> WatchEvent:
+    def _parse_event(self, line: bytes) -> WatchEvent:
         try:
             event = from_json(line)
             kind, obj = event["type"], event["object"]
         except (ValueError, TypeError, KeyError) as error:
-            raise unavailable("watch", self._handler.title, "an event cannot be read") from error
+            raise unavailable("watch", self._title, "an event cannot be read") from error
         if kind == "ERROR" and isinstance(obj, dict):
-            raise refused(status_object(obj), "watch", self._handler.title)
+            raise refused(status_object(obj), "watch", self._title)
         if not isinstance(kind, str) or not isinstance(obj, dict):
-            raise unavailable("watch", self._handler.title, "an event cannot be read")
+            raise unavailable("watch", self._title, "an event cannot be read")
         return WatchEvent(kind, obj)
 
     def _watch_call(self, version: str) -> Call:
         return Call(
             method="GET",
-            path=self._handler.resource.path(self._handler.namespace),
+            path=self._resource.path(self._namespace),
             query=(
-                *self._handler.resource.selector,
+                *self._resource.selector,
                 ("watch", "1"),
                 ("allowWatchBookmarks", "true"),
                 ("resourceVersion", version),
@@ -216,9 +212,12 @@ class ListerWatcher:
             timeout_seconds=STREAM_SECONDS + OVERDUE_SECONDS,
         )
 
+    def _refused(self, response: Response, verb: str) -> ApiFailure:
+        return refused(status_of(response, self._clock.now().wall), verb, self._title)
+
 
 class LineSplitter:
-    """Splits a stream of bytes into lines; the reader of a whole line decodes it."""
+    """Splits a stream into lines of bytes. Chunks may be cut anywhere, in the middle of a character too."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []

@@ -1,4 +1,4 @@
-"""Reflector: keeps what the engine knows of one resource true: list, watch, and again, for ever."""
+"""The reflector of one resource: it lists, watches, and lists again when only that helps, until cancelled."""
 
 from __future__ import annotations
 
@@ -18,182 +18,23 @@ from kruntimes_core.cluster.informers.lister_watcher import (
     WatchEvent,
 )
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.engine import events
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.model.resource_version import older
 
 _ASK_AGAIN_SECONDS = 60.0
-"""How often a resource is looked for that the server does not serve."""
+"""How long until a resource that the server does not serve is listed again."""
 _STEADY_TICKS = 5 * SECOND
-"""A watch that stood so long has worked: what fails next is a new failure."""
-
-
-class Reflector:
-    """Follows one resource. `run` never returns; what fails is tried again, and shown until it works."""
-
-    def __init__(
-        self,
-        *,
-        transport: Transport,
-        handler: ResourceEventHandler,
-        clock: Clock,
-        random: Random,
-        log: Log,
-        tell: Callable[[events.Event], None],
-        changed: Callable[[], None],
-    ) -> None:
-        """tell: takes each event at once. changed: asked whenever `following` or `problem` changed."""
-        self.handler = handler
-        self.following = False
-        """Whether all is listed and a watch is open: what is known is true, but for a moment."""
-        self.problem: str | None = f"{handler.title}: not listed yet"
-        """Why it does not follow, in one line; None while it does."""
-        self.fresh = True
-        """Whether what it follows was listed after `begin_anew`, if that was called."""
-        self.heard_at: int | None = None
-        """When the server was last heard on a watch, in ticks."""
-        self.liveness = Liveness()
-        """Whether anything comes of all this."""
-        self._clock = clock
-        self._log = log
-        self._tell = tell
-        self._changed = changed
-        self._pauses = RetryBackoff(random)
-        self._expiries = RetryBackoff(random)
-        """Of their own: a server that says that a version is too old is there again after an outage."""
-        self._lister_watcher = ListerWatcher(transport, handler, clock, self.liveness.worked)
-        self._version = ""
-        self._strange: set[str] = set()
-
-    async def run(self) -> None:
-        """List and watch until cancelled. It may be called again then."""
-        self.liveness.worked()
-        while True:
-            await self._list()
-            await self._follow()
-
-    def begin_anew(self) -> None:
-        """What was listed may be outdated: it counts again once the next `run` has listed."""
-        self.fresh = False
-
-    # List
-
-    async def _list(self) -> None:
-        """List until one list is whole, and commit it."""
-        while True:
-            try:
-                self._commit(await self._lister_watcher.list())
-                return
-            except ApiFailure as failure:
-                if failure.kind is FailureKind.MISSING and self.handler.resource.optional:
-                    await self._do_without()
-                else:
-                    await self._failed(failure)
-
-    def _commit(self, listed: ResourceList) -> None:
-        if older(listed.version, self._version):
-            raise outdated("list", self.handler.title)
-        self.liveness.caught_up()
-        self._version = listed.version
-        self._tell(self.handler.whole(listed.observations, listed.version))
-        self._log.debug("listed", resource=self.handler.title, count=len(listed.observations))
-
-    async def _do_without(self) -> None:
-        """The server does not serve the resource: there are none, until it does."""
-        if not self.following:
-            self._tell(self.handler.whole((), ""))
-            self._log.info("not served, so there are none", resource=self.handler.title)
-        self._opened()
-        await asyncio.sleep(_ASK_AGAIN_SECONDS)
-
-    # Watch
-
-    async def _follow(self) -> None:
-        """Watch from the committed version until only a new list helps."""
-        while True:
-            began = self._clock.now().ticks
-            try:
-                heard = await self._watch_once()
-            except ApiFailure as failure:
-                self._note_steady(began)
-                await self._failed(failure)
-                if failure.kind in (FailureKind.EXPIRED, FailureKind.MISSING):
-                    return
-            else:
-                self._note_steady(began)
-                if not heard and self._clock.now().ticks - began >= STREAM_SECONDS * SECOND:
-                    # A server that knows the version says goodbye with a bookmark. One that was restored
-                    # to an older one says nothing until it has caught up, and would not be missed.
-                    return
-                await asyncio.sleep(self._pauses.next())
-
-    async def _watch_once(self) -> bool:
-        """Whether the server said anything."""
-        heard, slices = False, TimeSlices(self._clock)
-        async for batch in self._lister_watcher.watch(self._version):
-            self._opened()
-            slices.restart(self.heard_at)
-            for number, event in enumerate(batch):
-                if number:
-                    await slices.give_way()
-                heard = True
-                self._take(event)
-        return heard
-
-    def _take(self, event: WatchEvent) -> None:
-        if event.type in ("ADDED", "MODIFIED"):
-            self._tell(self.handler.changed(event.object))
-        elif event.type == "DELETED":
-            self._tell(self.handler.deleted(event.object))
-        elif event.type != "BOOKMARK":
-            self._stranger(event.type)
-            return
-        version = event.version
-        if version and not older(version, self._version):
-            self._version = version
-
-    def _stranger(self, kind: str) -> None:
-        if not self._strange:
-            self._log.warning(
-                "ignored watch events of an unknown type", resource=self.handler.title, type=kind
-            )
-        self._strange.add(kind[:32])
-
-    # State
-
-    def _opened(self) -> None:
-        self.liveness.worked()
-        self.heard_at = self._clock.now().ticks
-        if not self.following:
-            self._log.info("following", resource=self.handler.title)
-        if not (self.following and self.fresh):
-            self.following, self.fresh, self.problem = True, True, None
-            self._changed()
-
-    def _note_steady(self, began: int) -> None:
-        """Forget earlier failures if this watch stood for a while."""
-        if self._clock.now().ticks - began >= _STEADY_TICKS:
-            self._pauses.reset()
-            self._expiries.reset()
-
-    async def _failed(self, failure: ApiFailure) -> None:
-        self.liveness.failed(outdated=failure.kind is FailureKind.OUTDATED)
-        problem = str(failure)
-        if problem != self.problem:
-            self._log.warning(problem)
-        self.following, self.problem = False, problem
-        self._changed()
-        pauses = self._expiries if failure.kind is FailureKind.EXPIRED else self._pauses
-        await asyncio.sleep(pauses.next(failure.retry_after))
-
-
+"""A watch that was open for so long has worked: what fails next is a new failure."""
 _BEHIND_SECONDS = 10.0
 """For how long a server may be behind. One that was restored to an older state has another history: what
 was seen of the former one stays wrong, also when its versions have caught up."""
 
 
 class Liveness:
-    """For how long nothing has come of lists and watches, by the time of the loop and its timers."""
+    """When lists and watches last worked, for health checks.
+
+    Seconds of the event loop's time, which stands still with its timers.
+    """
 
     def __init__(self) -> None:
         self._tried_at: float | None = None
@@ -217,20 +58,177 @@ class Liveness:
 
     @property
     def tried_seconds(self) -> float:
-        """Since anything came of what is done, a failure included; what is done has time limits."""
-        return _since(self._tried_at)
+        """Since a list or watch last worked or failed. Both have time limits, so this stays small."""
+        return _seconds_since(self._tried_at)
 
     @property
     def worked_seconds(self) -> float:
         """Since the server last answered as it should."""
-        return _since(self._worked_at)
+        return _seconds_since(self._worked_at)
 
     @property
     def outdated_seconds(self) -> float:
         """Since the server answered from the past; 0 if it does not, or soon did not any more."""
-        return _since(self._outdated_at)
+        return _seconds_since(self._outdated_at)
 
 
-def _since(moment: float | None) -> float:
+def _seconds_since(moment: float | None) -> float:
     """0 before the beginning."""
     return asyncio.get_running_loop().time() - moment if moment is not None else 0.0
+
+
+class Reflector:
+    """Lists and watches one resource. `problem` shows a failure until what failed has worked."""
+
+    def __init__(
+        self,
+        *,
+        transport: Transport,
+        handler: ResourceEventHandler,
+        clock: Clock,
+        random: Random,
+        log: Log,
+        changed: Callable[[], None],
+    ) -> None:
+        """random: for jitter. changed: called whenever `following`, `relisted` or `problem` changed."""
+        self.handler = handler
+        self.following = False
+        """Whether all is listed and a watch is open: what is known is true, but for a moment."""
+        self.problem: str | None = f"{handler.title}: not listed yet"
+        """Why it does not follow, in one line; None while it does."""
+        self.relisted = True
+        """Whether the resource was listed after `expect_relist`, if that was called."""
+        self.heard_at: int | None = None
+        """When the server was last heard on a watch, in ticks."""
+        self.liveness = Liveness()
+        self._clock = clock
+        self._log = log
+        self._changed = changed
+        self._backoff = RetryBackoff(random)
+        self._expiry_backoff = RetryBackoff(random)
+        """Its own: a server that says that a version is too old is there again after an outage."""
+        self._lister_watcher = ListerWatcher(transport, handler, clock, self.liveness.worked)
+        self._version = ""
+        self._unknown_type_logged = False
+
+    async def run(self) -> None:
+        """List and watch until cancelled; `run` may be called again then."""
+        self.liveness.worked()
+        while True:
+            await self._list()
+            await self._follow()
+
+    def expect_relist(self) -> None:
+        """What was listed may be outdated: it counts again once the next `run` has listed."""
+        self.relisted = False
+
+    # List
+
+    async def _list(self) -> None:
+        """List until one list is whole, and commit it."""
+        while True:
+            try:
+                self._commit(await self._lister_watcher.list())
+                return
+            except ApiFailure as failure:
+                if failure.kind is FailureKind.MISSING and self.handler.resource.optional:
+                    await self._do_without()
+                else:
+                    await self._failed(failure)
+
+    def _commit(self, listed: ResourceList) -> None:
+        if older(listed.version, self._version):
+            raise outdated("list", self.handler.title)
+        self.liveness.caught_up()
+        self._version = listed.version
+        self.handler.on_replace(listed.observations, listed.version)
+        self._log.debug("listed", resource=self.handler.title, count=len(listed.observations))
+
+    async def _do_without(self) -> None:
+        """The server does not serve the resource: there are none, until it does."""
+        if not self.following:
+            self.handler.on_replace((), "")
+            self._log.info("not served, so there are none", resource=self.handler.title)
+        self._note_following()
+        await asyncio.sleep(_ASK_AGAIN_SECONDS)
+
+    # Watch
+
+    async def _follow(self) -> None:
+        """Watch from the committed version until only a new list helps."""
+        while True:
+            began = self._clock.now().ticks
+            try:
+                heard = await self._watch_once()
+            except ApiFailure as failure:
+                self._note_steady(began)
+                await self._failed(failure)
+                if failure.kind in (FailureKind.EXPIRED, FailureKind.MISSING):
+                    return
+            else:
+                self._note_steady(began)
+                if not heard and self._clock.now().ticks - began >= STREAM_SECONDS * SECOND:
+                    # A server that knows the version says goodbye with a bookmark. One that was restored
+                    # to an older one says nothing until it has caught up, and would not be missed.
+                    return
+                await asyncio.sleep(self._backoff.next())
+
+    async def _watch_once(self) -> bool:
+        """Whether the server said anything."""
+        heard, slices = False, TimeSlices(self._clock)
+        async for batch in self._lister_watcher.watch(self._version):
+            self._note_following()
+            slices.restart(self.heard_at)
+            for number, event in enumerate(batch):
+                if number:
+                    await slices.give_way()
+                heard = True
+                self._take(event)
+        return heard
+
+    def _take(self, event: WatchEvent) -> None:
+        if event.type in ("ADDED", "MODIFIED"):
+            self.handler.on_update(event.object)
+        elif event.type == "DELETED":
+            self.handler.on_delete(event.object)
+        elif event.type != "BOOKMARK":
+            self._ignore(event)
+            return
+        version = event.version
+        if version and not older(version, self._version):
+            self._version = version
+
+    def _ignore(self, event: WatchEvent) -> None:
+        """An event of an unknown type: the first one is logged."""
+        if not self._unknown_type_logged:
+            self._unknown_type_logged = True
+            problem = "ignored watch events of an unknown type"
+            self._log.warning(problem, resource=self.handler.title, type=event.type)
+
+    # State
+
+    def _note_following(self) -> None:
+        self.liveness.worked()
+        self.heard_at = self._clock.now().ticks
+        if not self.following:
+            self._log.info("following", resource=self.handler.title)
+        if not (self.following and self.relisted):
+            self.following, self.relisted, self.problem = True, True, None
+            self._changed()
+
+    def _note_steady(self, began: int) -> None:
+        """Forget earlier failures if this watch was open for a while."""
+        if self._clock.now().ticks - began >= _STEADY_TICKS:
+            self._backoff.reset()
+            self._expiry_backoff.reset()
+
+    async def _failed(self, failure: ApiFailure) -> None:
+        """Show the failure, and wait until the next attempt."""
+        self.liveness.failed(outdated=failure.kind is FailureKind.OUTDATED)
+        problem = str(failure)
+        if problem != self.problem:
+            self._log.warning(problem)
+        self.following, self.problem = False, problem
+        self._changed()
+        backoff = self._expiry_backoff if failure.kind is FailureKind.EXPIRED else self._backoff
+        await asyncio.sleep(backoff.next(failure.retry_after))

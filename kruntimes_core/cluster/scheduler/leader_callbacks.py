@@ -53,8 +53,8 @@ class SchedulerLeadership:
         if leading and self._leadership.since != self._since:
             # A former leader may have bound what no watch has told yet.
             self._since = self._leadership.since
-            self._informers.begin_anew()
-        self._decide(leading and self._informers.current and not self.stopping)
+            self._informers.relist()
+        self._decide(leading and self._informers.synced and not self.stopping)
         if self._leading and not leading:
             self._dispatcher.abandon()
         self._leading = leading

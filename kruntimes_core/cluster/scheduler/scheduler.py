@@ -102,10 +102,9 @@ class Scheduler:
                 clock=self._clock,
                 random=self._random,
                 log=self._log,
-                tell=self.observed,
                 changed=self._following_changed,
             )
-            for handler in resource_event_handlers(decoder, namespaces, self._known)
+            for handler in resource_event_handlers(decoder, namespaces, self.observed, self._known)
         ]
 
     def _make_comparison(self, dry_run: DryRunSettings) -> DryRunComparer:

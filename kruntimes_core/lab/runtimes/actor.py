@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -50,11 +51,10 @@ class SimulatedRuntimes:
         self._reflectors = [
             Reflector(
                 transport=transport,
-                handler=_feed(resource),
+                handler=_event_handler(resource, self._observe),
                 clock=clock,
                 random=random,
                 log=log,
-                tell=self._observe,
                 changed=self._stirred.set,
             )
             for resource in FOLLOWED
@@ -147,7 +147,7 @@ def _read(request: Request) -> Call:
     )
 
 
-def _feed(resource: ApiResource) -> ResourceEventHandler:
+def _event_handler(resource: ApiResource, handle: Callable[[Any], None]) -> ResourceEventHandler:
     """Objects as they are, instead of the scheduler's observations."""
 
     def changed(obj: Object) -> Any:
@@ -163,5 +163,11 @@ def _feed(resource: ApiResource) -> ResourceEventHandler:
         return obj
 
     return ResourceEventHandler(
-        resource=resource, namespace=None, decode=whole, observe=changed, gone=gone, listed=listed
+        resource=resource,
+        namespace=None,
+        decode=whole,
+        observe=changed,
+        gone=gone,
+        listed=listed,
+        handle=handle,
     )

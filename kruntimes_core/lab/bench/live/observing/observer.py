@@ -46,11 +46,10 @@ class Observer:
         self._reflectors = [
             Reflector(
                 transport=transport,
-                handler=self._feed(replace(resource, selector=selector), read),
+                handler=self._event_handler(replace(resource, selector=selector), read),
                 clock=clock,
                 random=random,
                 log=log,
-                tell=_take_in,
                 changed=self._stirred.set,
             )
             for resource, read in (
@@ -99,7 +98,7 @@ class Observer:
 
     # Inside
 
-    def _feed(self, resource: ApiResource, read: Callable[[Any], Seen]) -> ResourceEventHandler:
+    def _event_handler(self, resource: ApiResource, read: Callable[[Any], Seen]) -> ResourceEventHandler:
         """Each observation as a call that takes it in."""
 
         def observe(seen: Seen) -> Any:
@@ -118,6 +117,7 @@ class Observer:
             observe=observe,
             gone=gone,
             listed=listed,
+            handle=_take_in,
         )
 
     def _known(self, resource: ApiResource) -> dict[tuple[str, str], Any]:
@@ -162,5 +162,5 @@ class Observer:
 
 
 def _take_in(take: Any) -> None:
-    """Every event of this feed is a call that takes it in."""
+    """Every event of these handlers is a call that takes it in."""
     take()

@@ -45,7 +45,8 @@ class Pages:
 
 
 def listed(pages: Pages) -> ResourceList:
-    (runs,) = (feed for feed in resource_event_handlers(Decoder(), None) if feed.resource.plural == "runs")
+    handlers = resource_event_handlers(Decoder(), None, lambda event: None)
+    (runs,) = (handler for handler in handlers if handler.resource.plural == "runs")
     transport: Any = pages
 
     async def main() -> ResourceList:

@@ -48,3 +48,4 @@ def test_what_has_no_end_is_no_line_yet() -> None:
     lines = LineSplitter()
     assert list(lines.feed(b"one\ntwo")) == [b"one"]
     assert list(lines.feed(b"\n")) == [b"two"]
+    assert list(lines.feed(b"\n")) == []
