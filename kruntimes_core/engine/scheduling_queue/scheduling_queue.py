@@ -54,12 +54,17 @@ class SchedulingQueue:
 
     def requeue(self, entry: RunEntry, cause: WakeupSource | None = None) -> None:
         """Queue a Run. `queue_key` is called for it first if it has no key for what it is now."""
-        keyed = entry.keyed_for == _keyed_for(entry)
-        if self._profiles.queue_plugin is None or keyed or not self.eligible(entry):
+        if not self._needs_key(entry):
             self.unschedulable.activate(entry, cause)
         elif entry.stage is not Stage.AWAITING_QUEUE_KEY:
             self.enter(entry, Stage.AWAITING_QUEUE_KEY)
             self._awaiting_key[entry] = None
+
+    def _needs_key(self, entry: RunEntry) -> bool:
+        """Whether a plugin orders the queue, and has given this Run no key for what it is now."""
+        if self._profiles.queue_plugin is None:
+            return False
+        return entry.keyed_for != _keyed_for(entry) and self.eligible(entry)
 
     def enter(self, entry: RunEntry, stage: Stage) -> None:
         """Take a Run out of its class, if it waits, and let it go on to a stage."""
