@@ -23,7 +23,7 @@ def test_a_pending_echo_from_before_the_bind_keeps_the_reservation(contested: Ho
     host.observe()
     host.watches.hold(RUNS)
     host.settle()
-    old = host.server.events[RUNS][0].object
+    old = host.server.told(host.server.changes(RUNS)[0])
     host.tell(events.RunObserved(host.server.decoder.run(old)))
     host.settle()
     assert host.usage() == {"runs": 1}

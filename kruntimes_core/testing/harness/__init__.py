@@ -6,13 +6,21 @@
     host.settle()
     assert host.pod_of("r1") == "py-0"
 
-One thread, no sleep, no randomness. The server refuses nothing that a real one takes, but raises
-`BrokenPromiseError` when a bind breaks what no history may break.
+One thread, no sleep, no randomness. The embedded API server judges what the scheduler writes; a write that
+breaks what no history may break raises `BrokenInvariantError`.
 """
 
-from kruntimes_core.testing.harness.api_server import PODS, RUNS, WORKSPACES, ApiServer
-from kruntimes_core.testing.harness.faults import (
-    Fault,
+from kruntimes_core.testing.harness.cluster import SimulatedCluster
+from kruntimes_core.testing.harness.host import Host
+from kruntimes_core.testing.harness.object_tracker import (
+    PODS,
+    RUNS,
+    WORKSPACES,
+    BrokenInvariantError,
+    ObjectTracker,
+)
+from kruntimes_core.testing.harness.write_faults import (
+    WriteFault,
     answer_late,
     apply,
     arrive_late,
@@ -23,18 +31,16 @@ from kruntimes_core.testing.harness.faults import (
     lose_request,
     refuse,
 )
-from kruntimes_core.testing.harness.host import Host
-from kruntimes_core.testing.harness.invariants import BrokenPromiseError, Invariants
 
 __all__ = [
     "PODS",
     "RUNS",
     "WORKSPACES",
-    "ApiServer",
-    "BrokenPromiseError",
-    "Fault",
+    "BrokenInvariantError",
     "Host",
-    "Invariants",
+    "ObjectTracker",
+    "SimulatedCluster",
+    "WriteFault",
     "answer_late",
     "apply",
     "arrive_late",

@@ -1,32 +1,37 @@
-"""A scheduler host in virtual time: the engine, a worker, a watch and a transport, all in one thread."""
+"""A scheduler in virtual time: the engine, its watches and its way to the server, all in one thread."""
 
 from __future__ import annotations
 
+import heapq
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from datetime import timedelta
 
-from kruntimes_core.engine.api_calls import Read, Write, WriteAnswer
+from kruntimes_core.engine.api_calls import Read, ReadAnswer, Request, Write, WriteAnswer
 from kruntimes_core.engine.clock import SECOND, Now, ticks
+from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.events import Event
 from kruntimes_core.engine.plugin_work import BatchRetryWork, Runners, Work, WorkResult
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.testing.builders import NAMESPACE
-from kruntimes_core.testing.harness.agenda import Agenda
-from kruntimes_core.testing.harness.api_server import PODS, RUNS, WORKSPACES, ApiServer, Listing
-from kruntimes_core.testing.harness.faults import apply
-from kruntimes_core.testing.harness.troubled import Troubled
-from kruntimes_core.testing.harness.watch import Watches, listed
+from kruntimes_core.model.snapshot import Pods
+from kruntimes_core.testing.builders import NAMESPACE, RUNTIME
+from kruntimes_core.testing.harness.cluster import SimulatedCluster
+from kruntimes_core.testing.harness.object_tracker import PODS, RUNS, WORKSPACES, Listing, ObjectTracker
+from kruntimes_core.testing.harness.watches import Watches
+from kruntimes_core.testing.harness.write_faults import WriteFault, apply
 
 _BEAT_SECONDS = 5.0
 _KINDS = (PODS, WORKSPACES, RUNS)
+ReadFault = Callable[["Host", Read], ReadAnswer | None]
+"""What becomes of a read: its answer, or None when that comes later."""
 
 
-class Host(Troubled):
+class Host(SimulatedCluster):
     """Drives one `Engine`. Nothing happens until `settle`, `advance` or one of the single steps.
 
-    Every Pod made by `pod` gets a heartbeat each 5 s of virtual time, until `silence`.
+    Every Pod made by `pod` gets a heartbeat every 5 s of virtual time, until `silence`.
     """
 
     def __init__(
@@ -35,17 +40,30 @@ class Host(Troubled):
         *,
         reuse: bool = True,
         settings: Settings | None = None,
-        server: ApiServer | None = None,
+        server: ObjectTracker | None = None,
         leading: bool = True,
     ) -> None:
         """reuse: see `Runner`. server: shared with another host, or a fresh one.
 
         leading: list everything and lead from the beginning.
         """
-        super().__init__(server or ApiServer())
-        self.watches = Watches(self.server)
+        super().__init__(server or ObjectTracker())
+        self.transport: WriteFault = apply
+        """What happens to every write for which `disturb` says nothing."""
+        self.read_faults: deque[ReadFault] = deque()
+        """What happens to the next reads, one fault each."""
+        self.held: dict[str, tuple[Write, WriteAnswer | None]] = {}
+        """Writes that hang, by Run UID; with the answer, if the server gave one."""
+        self.requests: list[Request] = []
+        """All that was handed to the transport."""
+        self.works: Counter[str] = Counter()
+        """How often each kind of work was done."""
+        self.watches = Watches(self.server, self.tell)
+        self._write_faults: defaultdict[str, deque[WriteFault]] = defaultdict(deque)
         self._ticks = 0
-        self._agenda = Agenda()
+        self._timers: list[tuple[int, int, Callable[[], object]]] = []
+        """Actions by their moment, in ticks; those of one moment in the order in which they were set."""
+        self._timers_set = 0
         self._runners = Runners(reuse)
         self.engine = Engine(profiles, settings or Settings(), self.now)
         self.later(_BEAT_SECONDS, self._beat)
@@ -62,7 +80,8 @@ class Host(Troubled):
 
     def later(self, seconds: float, action: Callable[[], object]) -> None:
         """Do something after some virtual time."""
-        self._agenda.at(self._ticks + ticks(seconds), action)
+        self._timers_set += 1
+        heapq.heappush(self._timers, (self._ticks + ticks(seconds), self._timers_set, action))
 
     def advance(self, seconds: float) -> None:
         """Let time pass: every timer, heartbeat and late answer comes at its moment."""
@@ -70,14 +89,14 @@ class Host(Troubled):
         end = self._ticks + ticks(seconds)
         while (due := self._next_moment()) is not None and due <= end:
             self._pass_to(due)
-            for action in self._agenda.due(due):
-                action()
+            while self._timers and self._timers[0][0] <= due:
+                heapq.heappop(self._timers)[2]()
             self.settle()
         self._pass_to(end)
         self.settle()
 
     def pass_time(self, seconds: float, tick: bool = True) -> None:
-        """Let time pass at once, as if nobody was there: what is due is done at the end of it.
+        """Let time pass at once; what is due is done at the end of it.
 
         tick: False for a host whose timer is late, so that not even that is done yet.
         """
@@ -94,20 +113,24 @@ class Host(Troubled):
         while self.step():
             pass
 
+    def step(self) -> bool:
+        """See one change, or do one piece of work, or send one request; False when nothing is left."""
+        # A request that is not due any more is dropped when its turn comes, and that may be work again.
+        return self.watches.step() or self._work_once() or self.send() or self._work_once()
+
     def observe(self) -> None:
-        """See all events that come through, and do nothing about them."""
-        while (event := self.watches.next()) is not None:
-            self.engine.handle(event, self.now)
+        """See all changes that come through, and do nothing about them."""
+        while self.watches.step():
+            pass
 
     def tell(self, event: Event) -> None:
-        """Tell the engine an event that did not come from the server."""
+        """Tell the engine an event."""
         self.engine.handle(event, self.now)
 
     def relist(self, *kinds: str, listing: Listing | None = None) -> None:
         """List whole kinds and go on from there; listing: what the server answers, if not the truth."""
         for kind in kinds:
-            self.watches.skip(kind)
-            self.tell(listed(self.server.decoder, kind, listing or self.server.list(kind)))
+            self.watches.relist(kind, listing or self.server.list(kind))
 
     def take(self) -> Work:
         """Take one piece of work; raises if there is none."""
@@ -140,10 +163,22 @@ class Host(Troubled):
         if isinstance(request, Read):
             self._read(request)
         else:
-            answer = self._fault_of(request)(self, request)
+            faults = self._write_faults[request.name]
+            answer = (faults.popleft() if faults else self.transport)(self, request)
             if answer is not None:
                 self.answer(request, answer)
         return True
+
+    # Trouble
+
+    def disturb(self, name: str, *faults: WriteFault) -> None:
+        """Say what happens to the next writes for the Runs of a name, one fault each."""
+        self._write_faults[name].extend(faults)
+
+    def calm(self) -> None:
+        """Take back what `disturb` and `read_faults` still have to come."""
+        self._write_faults.clear()
+        self.read_faults.clear()
 
     def answer(self, write: Write, answer: WriteAnswer) -> None:
         """Tell the engine what came of a write."""
@@ -154,19 +189,48 @@ class Host(Troubled):
 
         answer: what the client gets to know; what the server said unless given.
         """
-        write, said = self._let_go(name, namespace)
+        uid = next(
+            uid for uid, (write, _) in self.held.items() if (write.namespace, write.name) == (namespace, name)
+        )
+        write, said = self.held.pop(uid)
         said = said or apply(self, write)
         self.answer(write, answer or said)
 
-    def step(self) -> bool:
-        """See one event, or do one piece of work, or send one request; False when nothing is left."""
-        if (event := self.watches.next()) is not None:
-            self.engine.handle(event, self.now)
-            return True
-        # A request that is not due any more is dropped when its turn comes, and that may be work again.
-        if self._work_once() or self.send():
-            return True
-        return self._work_once()
+    # What was done, sent and written, and what the engine knows
+
+    @property
+    def cycles(self) -> int:
+        """How many plans were made so far."""
+        return self.works["PlanWork"]
+
+    def writes(self, name: str) -> list[Write]:
+        """The writes for the Runs of a name that were handed to the transport."""
+        return [one for one in self.requests if isinstance(one, Write) and one.name == name]
+
+    def reads(self, name: str) -> int:
+        """How many reads of the Runs of a name were handed to the transport."""
+        return sum(1 for one in self.requests if isinstance(one, Read) and one.name == name)
+
+    def texts(self, name: str) -> list[str]:
+        """The waiting texts that were written for a Run, in order."""
+        return [
+            write.body["status"]["message"]
+            for write in self.server.accepted
+            if write.name == name and write.body["status"]["phase"] == "Pending"
+        ]
+
+    def pods(self, namespace: str = NAMESPACE, runtime: str = RUNTIME) -> Pods:
+        """The Pods of a Runtime as the engine knows them, with what they carry."""
+        return self.engine.cache.snapshot(namespace, runtime, self._wall).pods
+
+    def usage(self, name: str = "py-0") -> dict[str, int]:
+        """What a Pod carries by the engine's account."""
+        return dict(self.pods()[name].usage)
+
+    @property
+    def wakeups(self) -> dict[WakeupSource, int]:
+        """How many wakeups were counted, by source."""
+        return {source: number for source, number in self.engine.counters.wakeups.items() if number}
 
     # Inside
 
@@ -177,12 +241,16 @@ class Host(Troubled):
         return work is not None
 
     def _read(self, request: Read) -> None:
-        answer = self._read_fault()(self, request)
+        if self.read_faults:
+            answer = self.read_faults.popleft()(self, request)
+        else:
+            answer = self.server.read(request.namespace, request.name)
         if answer is not None:
             self.engine.read(request, answer, self.now)
 
     def _next_moment(self) -> int | None:
-        due = [at for at in (self.engine.wake_at, self._agenda.next) if at is not None]
+        next_timer = self._timers[0][0] if self._timers else None
+        due = [at for at in (self.engine.wake_at, next_timer) if at is not None]
         return max(min(due), self._ticks) if due else None
 
     def _pass_to(self, moment: int, tick: bool = True) -> None:

@@ -104,7 +104,7 @@ def test_many_runs_few_slots_and_a_slow_server(host: Host) -> None:
     ended: set[str] = set()
     for _ in range(400):
         host.watches.hold(RUNS)
-        host.later(3, partial(host.watches.let_through, RUNS, len(host.server.events[RUNS])))
+        host.later(3, partial(host.watches.let_through, RUNS, host.server.api.store.version))
         host.advance(0.25)
         for name in names:
             if host.pod_of(name) and name not in ended:

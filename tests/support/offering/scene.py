@@ -68,6 +68,7 @@ class Scene:
 
     def __init__(self, names: Sequence[str] = ALL) -> None:
         """names: of the Runs that wait; the digit after the `c` says how many GPUs a Run wants."""
+        self.names = names
         self.moody = Moody()
         self.host = Host(self.profiles())
         self.host.pod("py-0", runs=50, capacity={"gpu": "0"})
@@ -109,7 +110,7 @@ class Scene:
     @property
     def waiting(self) -> list[str]:
         """The Runs that are Pending and say what they wait for, in order of creation."""
-        return [run["metadata"]["name"] for run in self.host.server.all(RUNS) if run["status"] == WAITS]
+        return [name for name in self.names if self.host.status(name) == WAITS]
 
     @property
     def texts_written(self) -> int:
@@ -118,8 +119,8 @@ class Scene:
 
     def with_outcome(self, outcome: Outcome) -> list[str]:
         """The Runs whose last decision came to that, in order of creation."""
-        names = [run["metadata"]["name"] for run in self.host.server.all(RUNS)]
-        entries = {name: self.host.engine.find(NAMESPACE, name) for name in names}
+        later = sorted({run["metadata"]["name"] for run in self.host.server.all(RUNS)} - set(self.names))
+        entries = {name: self.host.engine.find(NAMESPACE, name) for name in [*self.names, *later]}
         decisions = {name: entry.decision for name, entry in entries.items() if entry is not None}
         return [name for name, made in decisions.items() if made is not None and made.outcome is outcome]
 

@@ -14,7 +14,7 @@ from kruntimes_core.engine.api_calls import OutcomeUnknown, Refused, Write, Writ
 if TYPE_CHECKING:
     from kruntimes_core.testing.harness.host import Host
 
-Fault = Callable[["Host", Write], WriteAnswer | None]
+WriteFault = Callable[["Host", Write], WriteAnswer | None]
 
 
 def apply(host: Host, write: Write) -> WriteAnswer:
@@ -29,11 +29,11 @@ def lose_answer(host: Host, write: Write) -> WriteAnswer:
 
 
 def lose_request(host: Host, write: Write) -> WriteAnswer:
-    """It never reaches the server, and nobody can tell."""
+    """It never reaches the server, and the client cannot know that."""
     return OutcomeUnknown()
 
 
-def refuse(status: int, retry_after: float | None = None) -> Fault:
+def refuse(status: int, retry_after: float | None = None) -> WriteFault:
     """The server refuses it with a 4xx `status`; retry_after: seconds."""
     return lambda host, write: Refused(status, retry_after)
 
@@ -48,7 +48,7 @@ def hold_answer(host: Host, write: Write) -> None:
     host.held[write.uid] = (write, host.server.patch_status(write))
 
 
-def arrive_late(seconds: float) -> Fault:
+def arrive_late(seconds: float) -> WriteFault:
     """It reaches the server after some time, and is answered then."""
 
     def fault(host: Host, write: Write) -> None:
@@ -57,7 +57,7 @@ def arrive_late(seconds: float) -> Fault:
     return fault
 
 
-def answer_late(seconds: float) -> Fault:
+def answer_late(seconds: float) -> WriteFault:
     """The server takes it at once, and the answer comes after some time."""
 
     def fault(host: Host, write: Write) -> None:
@@ -67,7 +67,7 @@ def answer_late(seconds: float) -> Fault:
     return fault
 
 
-def land_late(seconds: float) -> Fault:
+def land_late(seconds: float) -> WriteFault:
     """The client gives up at once (doubt); the server takes it after some time, if it still may."""
 
     def fault(host: Host, write: Write) -> WriteAnswer:
