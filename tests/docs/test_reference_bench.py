@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from kruntimes_core.lab.bench.live.load import MOST_RUNS, Load
-from kruntimes_core.lab.bench.live.observing.judge import Rule
 from kruntimes_core.lab.bench.live.report.document import API_VERSION, SUMMARY, bench_document
 from kruntimes_core.lab.bench.live.report.results import Machine, Results, Round
 from kruntimes_core.lab.bench.live.scheduler.command import PLACEHOLDERS
+from kruntimes_core.lab.invariants import Invariant
 from tests.docs.pages import first_column, page
 
 DOCUMENT = page("docs/reference/bench-document.md")
@@ -41,7 +41,7 @@ def document() -> dict[str, Any]:
         in_flight=32,
         rounds=[round_],
         ceiling=[[2.0]],
-        findings=[],
+        violations=[],
         gaps=0,
     )
     return bench_document(results, 10.0)
@@ -71,7 +71,7 @@ def test_the_document_has_these_keys(document: dict[str, Any]) -> None:
 
 
 def test_the_rules_are_those_of_the_judge() -> None:
-    assert first_column(HOW_TO.section("What it judges")) == [rule.value for rule in Rule]
+    assert first_column(HOW_TO.section("What it judges")) == [rule.value for rule in Invariant]
 
 
 def test_the_most_runs_of_a_round_are_said() -> None:

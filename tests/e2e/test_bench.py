@@ -39,7 +39,7 @@ def nothing_is_left(cluster: Cluster) -> bool:
 def test_a_burst_beside_runs_that_wait(bench: Bench, cluster: Cluster) -> None:
     load = Load(mode=Mode.BURST, runs=60, pods=6, hopeless=10, waiting_elsewhere=10, cohorts=3)
     results = bench(load, repeat=2)
-    assert results.passed, results.findings
+    assert results.passed, results.violations
     for round_ in results.rounds:
         assert round_.placed == 60
         assert round_.latency is not None
@@ -64,7 +64,7 @@ def test_an_open_load_in_several_places(bench: Bench, cluster: Cluster) -> None:
     )
     results = bench(load)
     (round_,) = results.rounds
-    assert results.passed, results.findings
+    assert results.passed, results.violations
     assert round_.placed == len(load.arrivals(1))
     assert nothing_is_left(cluster)
 

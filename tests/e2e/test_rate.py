@@ -13,7 +13,7 @@ MOST_PROCESSOR_SECONDS = 0.01
 def test_placements_a_second_and_their_cost(bench: Bench) -> None:
     results = bench(Load(mode=Mode.DRAIN, runs=400, pods=20), patches=500)
     (round_,) = results.rounds
-    assert results.passed, results.findings
+    assert results.passed, results.violations
     assert round_.rate is not None
     assert round_.share is not None
     assert round_.processor_seconds_a_run is not None

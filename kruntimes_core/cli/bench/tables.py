@@ -8,7 +8,7 @@ from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.cli.output.table import Column, table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.lab.bench.live.load import Load, Mode
-from kruntimes_core.lab.bench.live.observing.judge import Rule
+from kruntimes_core.lab.invariants import Invariant
 from kruntimes_core.lab.bench.live.report.document import SUMMARY
 from kruntimes_core.lab.bench.live.report.figures import Spread, spread
 from kruntimes_core.lab.bench.live.report.results import Results
@@ -71,8 +71,8 @@ def verdict(results: Results) -> list[str]:
     """What is wrong, a line each; or that nothing is."""
     expected, placed = (sum(getattr(one, name) for one in results.rounds) for name in ("expected", "placed"))
     lines = [f"placed: {placed} of {counted(expected, 'Run')}"]
-    for rule in Rule:
-        broken = [finding.text for finding in results.findings if finding.rule is rule]
+    for rule in Invariant:
+        broken = [violation.text for violation in results.violations if violation.invariant is rule]
         if broken:
             lines.append(
                 f"broken: {rule.value}, {counted(len(broken), 'time')}, first: {printable(broken[0])}"
@@ -80,7 +80,7 @@ def verdict(results: Results) -> list[str]:
     if results.gaps:
         often = counted(results.gaps, "time")
         lines.append(f"the bench's watch was interrupted {often}: it may have missed something")
-    if not results.findings and not results.gaps:
+    if not results.violations and not results.gaps:
         lines.append("every rule was kept")
     return lines
 

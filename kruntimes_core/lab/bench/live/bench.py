@@ -21,7 +21,6 @@ from kruntimes_core.lab.bench.live.api import Api
 from kruntimes_core.lab.bench.live.made.clearing import remove_everything
 from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL
 from kruntimes_core.lab.bench.live.made.site import Site
-from kruntimes_core.lab.bench.live.observing.judge import Judge
 from kruntimes_core.lab.bench.live.observing.observer import Observer
 from kruntimes_core.lab.bench.live.report.results import Machine, Results
 from kruntimes_core.lab.bench.live.rounds.ceiling import Ceiling
@@ -136,7 +135,6 @@ class _Bench:
             self._choose_command()
             await rounds.run()
         observer = self._site.observer
-        judge = Judge(self._site.api.own_versions, observer.cleared)
         return Results(
             bench=self._site.bench,
             started_at=started_at,
@@ -149,7 +147,7 @@ class _Bench:
             in_flight=self._settings.in_flight,
             rounds=rounds.rounds,
             ceiling=rounds.samples,
-            findings=judge.all(observer.history),
+            violations=observer.violations(self._site.api.own_versions),
             gaps=observer.gaps,
         )
 

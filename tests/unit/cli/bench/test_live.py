@@ -17,11 +17,11 @@ from kruntimes_core.cli.bench.tables import ROWS, report
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.lab.bench.live.load import Load, Mode
-from kruntimes_core.lab.bench.live.observing.judge import Finding, Rule
 from kruntimes_core.lab.bench.live.report.document import SUMMARY, bench_document
 from kruntimes_core.lab.bench.live.report.results import Machine, Results, Round
 from kruntimes_core.lab.bench.live.scheduler.process import SchedulerEndedError
 from kruntimes_core.lab.bench.live.settings import Settings
+from kruntimes_core.lab.invariants import Invariant, Violation
 
 ROUND = Round(
     number=1,
@@ -55,10 +55,10 @@ RESULTS = Results(
     in_flight=32,
     rounds=[ROUND],
     ceiling=[[1.0], [3.0]],
-    findings=[],
+    violations=[],
     gaps=0,
 )
-BROKEN = replace(RESULTS, findings=[Finding(rule, f"run ns/{rule.value}: said") for rule in Rule])
+BROKEN = replace(RESULTS, violations=[Violation(rule, f"run ns/{rule.value}: said") for rule in Invariant])
 
 
 @pytest.fixture
@@ -295,7 +295,7 @@ def test_a_window_that_is_too_short_has_no_rate() -> None:
 
 def test_a_rule_that_was_broken_is_named_in_a_line() -> None:
     shown = lines(BROKEN)
-    for rule in Rule:
+    for rule in Invariant:
         assert f"broken: {rule.value}, 1 time, first: run ns/{rule.value}: said" in shown
     assert "every rule was kept" not in shown
 

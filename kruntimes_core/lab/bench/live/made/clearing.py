@@ -19,7 +19,9 @@ async def remove_runs(site: Site, role: str) -> None:
     query = (("labelSelector", f"{ROLE_LABEL}={role}"),)
     with site.observer.clearing():
         await together(site.api.delete_all(RUNS, name, query) for name in site.namespaces)
-        await site.observer.until(lambda: all(run.role != role for run in site.observer.runs.values()))
+        await site.observer.until(
+            lambda: all(run.labels.get(ROLE_LABEL) != role for run in site.observer.runs.values())
+        )
 
 
 async def remove_pods(site: Site) -> None:

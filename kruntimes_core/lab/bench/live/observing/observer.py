@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Container, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -17,10 +17,18 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.informers.event_handler import ResourceEventHandler
 from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL, COHORT_LABEL, ROLE_LABEL
-from kruntimes_core.lab.bench.live.observing.seen import Seen, SeenPod, SeenRun, seen_pod, seen_run
+from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL, COHORT_LABEL
+from kruntimes_core.lab.invariants import (
+    InvariantChecker,
+    ObjectVersion,
+    PodVersion,
+    RunVersion,
+    Violation,
+    pod_version,
+    run_version,
+)
 
-Heard = Callable[[SeenRun, float], None]
+Heard = Callable[[RunVersion, float], None]
 """Told of each version of a Run, and when it was seen (seconds of a clock that only goes on)."""
 
 
@@ -28,11 +36,11 @@ class Observer:
     """Two watches over all namespaces, of what bears the bench's label and nothing else."""
 
     def __init__(self, transport: Transport, clock: Clock, random: Random, log: Log, bench: str) -> None:
-        self.history: list[Seen] = []
+        self.history: list[ObjectVersion] = []
         """Everything seen; those of one resource in their order."""
-        self.runs: dict[tuple[str, str], SeenRun] = {}
+        self.runs: dict[tuple[str, str], RunVersion] = {}
         """The newest version of each Run that exists."""
-        self.pods: dict[tuple[str, str], SeenPod] = {}
+        self.pods: dict[tuple[str, str], PodVersion] = {}
         self.listeners: list[Heard] = []
         self.cleared: set[str] = set()
         """UIDs of what the bench deleted."""
@@ -53,8 +61,8 @@ class Observer:
                 changed=self._stirred.set,
             )
             for resource, read in (
-                (RUNS, lambda obj: seen_run(obj, ROLE_LABEL, COHORT_LABEL)),
-                (PODS, seen_pod),
+                (RUNS, run_version),
+                (PODS, pod_version),
             )
         ]
 
@@ -96,18 +104,29 @@ class Observer:
             await asyncio.sleep(left)
         return False
 
+    def violations(self, own: Container[str]) -> list[Violation]:
+        """What was broken, in the order of the store. own: resourceVersions that the bench made."""
+        checker = InvariantChecker(cohort_label=COHORT_LABEL)
+        found: list[Violation] = []
+        for seen in sorted(self.history, key=lambda seen: int(seen.version)):
+            ours = seen.version in own or (seen.gone and seen.uid in self.cleared)
+            found += checker.take(seen, judged=not ours)
+        return found
+
     # Inside
 
-    def _event_handler(self, resource: ApiResource, read: Callable[[Any], Seen]) -> ResourceEventHandler:
+    def _event_handler(
+        self, resource: ApiResource, read: Callable[[Any], ObjectVersion]
+    ) -> ResourceEventHandler:
         """Each observation as a call that takes it in."""
 
-        def observe(seen: Seen) -> Any:
+        def observe(seen: ObjectVersion) -> Any:
             return partial(self._take, seen)
 
         def gone(*, namespace: str, name: str, uid: str, version: str) -> Any:
             return partial(self._gone, resource, namespace, name, uid, version)
 
-        def listed(*, observations: tuple[Seen, ...], **_: object) -> Any:
+        def listed(*, observations: tuple[ObjectVersion, ...], **_: object) -> Any:
             return partial(self._all, resource, observations)
 
         return ResourceEventHandler(
@@ -123,12 +142,12 @@ class Observer:
     def _known(self, resource: ApiResource) -> dict[tuple[str, str], Any]:
         return self.runs if resource.plural == RUNS.plural else self.pods
 
-    def _take(self, seen: Seen) -> None:
+    def _take(self, seen: ObjectVersion) -> None:
         at, key = time.monotonic(), (seen.namespace, seen.name)
         self.history.append(seen)
-        if isinstance(seen, SeenPod):
+        if isinstance(seen, PodVersion):
             self.pods[key] = seen
-        elif isinstance(seen, SeenRun):
+        elif isinstance(seen, RunVersion):
             self._heard_at = at
             self.runs[key] = seen
             for listener in self.listeners:
@@ -143,12 +162,12 @@ class Observer:
             self.cleared.add(uid)
         end = replace(last, version=version, gone=True)
         self.history.append(end)
-        if isinstance(end, SeenRun):
+        if isinstance(end, RunVersion):
             for listener in self.listeners:
                 listener(end, time.monotonic())
         self._stirred.set()
 
-    def _all(self, resource: ApiResource, observations: tuple[Seen, ...]) -> None:
+    def _all(self, resource: ApiResource, observations: tuple[ObjectVersion, ...]) -> None:
         """A whole list. Only the first one comes before a watch; any other one may hide versions."""
         known = self._known(resource)
         self.gaps += resource.plural in self._listed

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from kruntimes_core.lab.bench.live.load import Load, Mode
-from kruntimes_core.lab.bench.live.observing.judge import Rule
 from kruntimes_core.lab.bench.live.report.figures import Latency, Spread, Window, spread
 from kruntimes_core.lab.bench.live.report.results import Results, Round
+from kruntimes_core.lab.invariants import Invariant
 
 API_VERSION = "kruntimes.io/bench/v1"
 Document = dict[str, Any]
@@ -43,7 +43,7 @@ def bench_document(results: Results, window_seconds: float) -> Document:
         },
         "summary": {key: _spread(spread(map(figure, results.rounds))) for key, figure in SUMMARY.items()},
         "rounds": [_round(one, window_seconds) for one in results.rounds],
-        "invariants": [_rule(results, rule) for rule in Rule],
+        "invariants": [_rule(results, rule) for rule in Invariant],
         "gaps": results.gaps,
     }
 
@@ -122,8 +122,8 @@ def _latency(latency: Latency | None) -> Document | None:
     return {name: _rounded(getattr(latency, name)) for name in names}
 
 
-def _rule(results: Results, rule: Rule) -> Document:
-    broken = [finding.text for finding in results.findings if finding.rule is rule]
+def _rule(results: Results, rule: Invariant) -> Document:
+    broken = [violation.text for violation in results.violations if violation.invariant is rule]
     return {"name": rule.value, "broken": len(broken), "first": broken[0] if broken else None}
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from statistics import harmonic_mean
 
 from kruntimes_core.lab.bench.live.load import Load
-from kruntimes_core.lab.bench.live.observing.judge import Finding
 from kruntimes_core.lab.bench.live.report.figures import (
     Latency,
     Spread,
@@ -19,6 +18,7 @@ from kruntimes_core.lab.bench.live.report.figures import (
     spread,
     windows,
 )
+from kruntimes_core.lab.invariants import Violation
 
 _EMBEDDED = "kruntimes-dev"
 
@@ -137,7 +137,7 @@ class Results:
     rounds: Sequence[Round]
     ceiling: Sequence[Sequence[float]]
     """Each measurement of it, in its samples."""
-    findings: Sequence[Finding]
+    violations: Sequence[Violation]
     gaps: int
     """How often the bench's watches missed something, so that the judgement is incomplete."""
 
@@ -150,12 +150,12 @@ class Results:
     def passed(self) -> bool:
         """Whether every Run was placed, nothing was broken, and everything was seen."""
         placed = all(one.placed == one.expected for one in self.rounds)
-        return placed and not self.findings and not self.gaps
+        return placed and not self.violations and not self.gaps
 
     @property
     def broken(self) -> Counter[str]:
         """How often each rule was broken."""
-        return Counter(finding.rule.value for finding in self.findings)
+        return Counter(violation.invariant.value for violation in self.violations)
 
     @property
     def ceiling_rate(self) -> Spread | None:

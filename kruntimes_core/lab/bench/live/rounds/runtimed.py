@@ -8,7 +8,7 @@ from kruntimes_core.cluster.client.resources import RUNS
 from kruntimes_core.lab.bench.live.api import RefusedError
 from kruntimes_core.lab.bench.live.made import objects
 from kruntimes_core.lab.bench.live.made.site import Site
-from kruntimes_core.lab.bench.live.observing.seen import SeenRun
+from kruntimes_core.lab.invariants import RunVersion
 
 _GONE = 404
 
@@ -22,7 +22,7 @@ class Runtimed:
         self._group = group
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def begin(self, run: SeenRun) -> None:
+    def begin(self, run: RunVersion) -> None:
         """A Run was seen on its Pod. One that is to stay there just stays."""
         seconds = self._site.load.draw_seconds(run.name)
         if seconds is not None:
@@ -35,7 +35,7 @@ class Runtimed:
         for task in self._tasks:
             task.cancel()
 
-    async def _execute(self, run: SeenRun, seconds: float) -> None:
+    async def _execute(self, run: RunVersion, seconds: float) -> None:
         try:
             await self._site.pods_api.patch_status(RUNS, run.namespace, run.name, objects.running())
             await asyncio.sleep(seconds)

@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kruntimes_core.lab.bench.live.observing.seen import ENDED, SeenRun
+from kruntimes_core.lab.bench.live.made.objects import ROLE_LABEL
 from kruntimes_core.lab.bench.live.scheduler.usage import Usage
+from kruntimes_core.lab.invariants import ENDED, RunVersion
 
 Key = tuple[str, str]
 """Namespace and name of a Run."""
@@ -52,7 +53,7 @@ class Book:
         self.first: Mark | None = None
         """When the first Run was placed, and the last one, or a moment after it where some were not."""
         self.last: Mark | None = None
-        self.on_placed: Callable[[SeenRun], None] = lambda run: None
+        self.on_placed: Callable[[RunVersion], None] = lambda run: None
 
     def release(self, measure: Callable[[], Usage | None]) -> None:
         """From now on the scheduler can place. measure: gives what it has used so far."""
@@ -72,9 +73,9 @@ class Book:
         """Whether every Run was placed."""
         return self.expected is not None and self.placed >= self.expected
 
-    def heard(self, run: SeenRun, at: float) -> None:
+    def heard(self, run: RunVersion, at: float) -> None:
         """See `observing.observer.Heard`."""
-        if run.role != self._role:
+        if run.labels.get(ROLE_LABEL) != self._role:
             if self.released is not None:
                 self.beside.append(run.version)
             return
@@ -89,7 +90,7 @@ class Book:
         if times.ended_at is None and (run.gone or run.phase in ENDED):
             times.ended_at = at
 
-    def _placed(self, run: SeenRun) -> None:
+    def _placed(self, run: RunVersion) -> None:
         self.placed += 1
         if self.first is None:
             self.first = self._mark()

@@ -9,10 +9,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from kruntimes_core.lab.bench.live.load import Load, Mode
-from kruntimes_core.lab.bench.live.observing.seen import SeenRun
+from kruntimes_core.lab.bench.live.made.objects import ROLE_LABEL
 from kruntimes_core.lab.bench.live.rounds.measuring import round_of
 from kruntimes_core.lab.bench.live.rounds.round import Loading
 from kruntimes_core.lab.bench.live.scheduler.usage import Usage
+from kruntimes_core.lab.invariants import RunVersion
 
 PATIENCE = 60.0
 
@@ -48,7 +49,9 @@ class Scene:
         if next(self._placed):
             number = str(self.loading.book.placed)
             fields: dict[str, Any] = {"namespace": "ns", "name": number, "uid": number, "version": number}
-            run = SeenRun(**fields, role="load", phase="Scheduled", pod="p", pod_uid="P", requests={})
+            run = RunVersion(
+                **fields, labels={ROLE_LABEL: "load"}, phase="Scheduled", pod="p", pod_uid="P", requests={}
+            )
             self.loading.book.heard(run, 0.0)
         return holds()
 
