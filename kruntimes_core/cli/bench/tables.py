@@ -8,10 +8,10 @@ from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.cli.output.table import Column, table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.lab.bench.live.load import Load, Mode
-from kruntimes_core.lab.invariants import Invariant
 from kruntimes_core.lab.bench.live.report.document import SUMMARY
 from kruntimes_core.lab.bench.live.report.figures import Spread, spread
 from kruntimes_core.lab.bench.live.report.results import Results
+from kruntimes_core.lab.invariants import Invariant
 from kruntimes_core.model.messages import counted, plural
 
 _MEBIBYTE = 2**20

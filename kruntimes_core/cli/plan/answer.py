@@ -21,10 +21,9 @@ from kruntimes_core.cli.plan.forms import show
 from kruntimes_core.cli.plan.options import PlanOptions
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
-from kruntimes_core.lab.manifests.reader import Reader, Reading
-from kruntimes_core.lab.manifests.sources import read_sources
-from kruntimes_core.lab.planner import Planner
-from kruntimes_core.lab.world import World
+from kruntimes_core.lab.offline_plan.manifest_reader import Reader, Reading
+from kruntimes_core.lab.offline_plan.planner import PlanInput, Planner
+from kruntimes_core.lab.offline_plan.sources import read_sources
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.run import Phase
@@ -105,14 +104,14 @@ def _check_namespace(asked: str | None, found: frozenset[str]) -> None:
     raise InputError(f"the input has no namespace {asked}; it has {listed}{more}")
 
 
-def _observed_time(world: World, pending: int) -> datetime | None:
+def _observed_time(world: PlanInput, pending: int) -> datetime | None:
     """When the input was taken. Raises: `InputError` when nothing tells, and a Pending Run asks."""
     if pending and world.observed_at is None:
         raise InputError("the input tells no time (no lastProbeTime, no creationTimestamp): give --now TIME")
     return world.observed_at
 
 
-def _pending(world: World, namespace: str | None) -> int:
+def _pending(world: PlanInput, namespace: str | None) -> int:
     runs = (seen for seen in world.runs if namespace in (None, seen.run.namespace))
     return sum(seen.phase is Phase.PENDING for seen in runs)
 

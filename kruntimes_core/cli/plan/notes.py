@@ -9,8 +9,8 @@ from typing import Any
 
 from kruntimes_core.cli.plan.table import OUTCOME_COLOURS
 from kruntimes_core.framework.plugin_results import PluginError
-from kruntimes_core.lab.freshness import Freshness
-from kruntimes_core.lab.manifests.reader import Unreadable
+from kruntimes_core.lab.offline_plan.manifest_reader import Unreadable
+from kruntimes_core.lab.offline_plan.planner import Freshness
 from kruntimes_core.model.messages import counted
 
 _INVALID_RESOURCES = "InvalidResources"

@@ -8,7 +8,7 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of
 from kruntimes_core.lab.apiserver.requests import Write
-from kruntimes_core.lab.runtimes.world import runtime_of
+from kruntimes_core.lab.runtimes.objects import runtime_of
 from kruntimes_core.model.run import ACTIVE_PHASES, TERMINAL_PHASES, Phase
 
 _RATE_TICKS = 10 * SECOND

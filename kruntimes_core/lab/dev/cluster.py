@@ -25,8 +25,8 @@ from kruntimes_core.lab.apiserver.http.embedded import EmbeddedServer
 from kruntimes_core.lab.dev import manifests
 from kruntimes_core.lab.dev.book import Book
 from kruntimes_core.lab.dev.workload import Arrival, feed
-from kruntimes_core.lab.runtimes.actor import SimulatedRuntimes
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
+from kruntimes_core.lab.runtimes.simulated_runtimes import SimulatedRuntimes
 from kruntimes_core.model.messages import InputError
 
 _IN_FLIGHT = 32

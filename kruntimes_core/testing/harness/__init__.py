@@ -11,15 +11,8 @@ breaks what no history may break raises `BrokenInvariantError`.
 """
 
 from kruntimes_core.testing.harness.cluster import SimulatedCluster
-from kruntimes_core.testing.harness.host import Host
-from kruntimes_core.testing.harness.object_tracker import (
-    PODS,
-    RUNS,
-    WORKSPACES,
-    BrokenInvariantError,
-    ObjectTracker,
-)
-from kruntimes_core.testing.harness.write_faults import (
+from kruntimes_core.testing.harness.host import (
+    Host,
     WriteFault,
     answer_late,
     apply,
@@ -30,6 +23,13 @@ from kruntimes_core.testing.harness.write_faults import (
     lose_answer,
     lose_request,
     refuse,
+)
+from kruntimes_core.testing.harness.object_tracker import (
+    PODS,
+    RUNS,
+    WORKSPACES,
+    BrokenInvariantError,
+    ObjectTracker,
 )
 
 __all__ = [

@@ -7,7 +7,15 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from datetime import timedelta
 
-from kruntimes_core.engine.api_calls import Read, ReadAnswer, Request, Write, WriteAnswer
+from kruntimes_core.engine.api_calls import (
+    OutcomeUnknown,
+    Read,
+    ReadAnswer,
+    Refused,
+    Request,
+    Write,
+    WriteAnswer,
+)
 from kruntimes_core.engine.clock import SECOND, Now, ticks
 from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.engine.engine import Engine
@@ -20,12 +28,13 @@ from kruntimes_core.testing.builders import NAMESPACE, RUNTIME
 from kruntimes_core.testing.harness.cluster import SimulatedCluster
 from kruntimes_core.testing.harness.object_tracker import PODS, RUNS, WORKSPACES, Listing, ObjectTracker
 from kruntimes_core.testing.harness.watches import Watches
-from kruntimes_core.testing.harness.write_faults import WriteFault, apply
 
 _BEAT_SECONDS = 5.0
 _KINDS = (PODS, WORKSPACES, RUNS)
+WriteFault = Callable[["Host", Write], WriteAnswer | None]
+"""What becomes of a write on its way to the server and back: its answer, or None when that comes later."""
 ReadFault = Callable[["Host", Read], ReadAnswer | None]
-"""What becomes of a read: its answer, or None when that comes later."""
+"""The same for a read."""
 
 
 class Host(SimulatedCluster):
@@ -263,3 +272,66 @@ class Host(SimulatedCluster):
     def _beat(self) -> None:
         self.beat_all()
         self.later(_BEAT_SECONDS, self._beat)
+
+
+# What may become of a write
+
+
+def apply(host: Host, write: Write) -> WriteAnswer:
+    """No fault: the server takes it, or refuses it for a reason of its own."""
+    return host.server.patch_status(write)
+
+
+def lose_answer(host: Host, write: Write) -> WriteAnswer:
+    """The server takes it, and the connection breaks."""
+    host.server.patch_status(write)
+    return OutcomeUnknown()
+
+
+def lose_request(host: Host, write: Write) -> WriteAnswer:
+    """It never reaches the server, and the client cannot know that."""
+    return OutcomeUnknown()
+
+
+def refuse(status: int, retry_after: float | None = None) -> WriteFault:
+    """The server refuses it with a 4xx `status`; retry_after: seconds."""
+    return lambda host, write: Refused(status, retry_after)
+
+
+def hold_request(host: Host, write: Write) -> None:
+    """It hangs before the server until `Host.release`."""
+    host.held[write.uid] = (write, None)
+
+
+def hold_answer(host: Host, write: Write) -> None:
+    """The server takes it; its answer hangs until `Host.release`."""
+    host.held[write.uid] = (write, host.server.patch_status(write))
+
+
+def arrive_late(seconds: float) -> WriteFault:
+    """It reaches the server after some time, and is answered then."""
+
+    def fault(host: Host, write: Write) -> None:
+        host.later(seconds, lambda: host.answer(write, apply(host, write)))
+
+    return fault
+
+
+def answer_late(seconds: float) -> WriteFault:
+    """The server takes it at once, and the answer comes after some time."""
+
+    def fault(host: Host, write: Write) -> None:
+        answer = apply(host, write)
+        host.later(seconds, lambda: host.answer(write, answer))
+
+    return fault
+
+
+def land_late(seconds: float) -> WriteFault:
+    """The client gives up at once (doubt); the server takes it after some time, if it still may."""
+
+    def fault(host: Host, write: Write) -> WriteAnswer:
+        host.later(seconds, lambda: host.server.patch_status(write))
+        return OutcomeUnknown()
+
+    return fault

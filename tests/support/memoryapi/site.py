@@ -17,18 +17,18 @@ from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
-from kruntimes_core.testing.harness import ApiServer
-from kruntimes_core.testing.harness.world import World
+from kruntimes_core.testing.harness import ObjectTracker
+from kruntimes_core.testing.harness.cluster import SimulatedCluster
 from memoryapi.server import MemoryApi
 
 _BEAT_SECONDS = 5.0
 
 
-class Site(World):
+class Site(SimulatedCluster):
     """One server, one host. Every Pod made by `pod` gets a heartbeat each 5 s of virtual time."""
 
     def __init__(self, profiles: Profiles, **host: Any) -> None:
-        super().__init__(ApiServer())
+        super().__init__(ObjectTracker())
         self.clock = VirtualClock(NOW)
         self.api = MemoryApi(self.server)
         self.lines = io.StringIO()

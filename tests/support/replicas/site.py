@@ -13,8 +13,8 @@ from virtual.time import VirtualClock, run_virtual
 from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
-from kruntimes_core.testing.harness import ApiServer
-from kruntimes_core.testing.harness.world import World
+from kruntimes_core.testing.harness import ObjectTracker
+from kruntimes_core.testing.harness.cluster import SimulatedCluster
 from replicas.replica import Replica
 from replicas.server import Leases, Server
 from replicas.wire import Traffic
@@ -22,11 +22,11 @@ from replicas.wire import Traffic
 _BEAT_SECONDS = 5.0
 
 
-class Site(World):
+class Site(SimulatedCluster):
     """The cluster that they share."""
 
     def __init__(self, profiles: Profiles, durations: LeaseDurations | None = None) -> None:
-        super().__init__(ApiServer())
+        super().__init__(ObjectTracker())
         self.profiles = profiles
         self.durations = durations or LeaseDurations()
         self.clock = VirtualClock(NOW)

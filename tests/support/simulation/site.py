@@ -22,8 +22,8 @@ from kruntimes_core.lab.apiserver.requests import Patch
 from kruntimes_core.lab.apiserver.resources import MERGE
 from kruntimes_core.lab.apiserver.server import ApiServer
 from kruntimes_core.lab.dev import manifests
-from kruntimes_core.lab.runtimes.actor import SimulatedRuntimes
 from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
+from kruntimes_core.lab.runtimes.simulated_runtimes import SimulatedRuntimes
 from simulation.direct import DirectTransport
 
 Object = dict[str, Any]

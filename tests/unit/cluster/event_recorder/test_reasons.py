@@ -15,7 +15,7 @@ from kruntimes_core.cluster.event_recorder.event import EventReason
 from kruntimes_core.cluster.event_recorder.event_queue import Lane
 from kruntimes_core.framework.plugin_results import InvalidRun
 from kruntimes_core.testing.builders import NAMESPACE
-from kruntimes_core.testing.harness.api_server import PODS
+from kruntimes_core.testing.harness.object_tracker import PODS
 from kruntimes_core.testing.objects import affinity_object, term_object
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 

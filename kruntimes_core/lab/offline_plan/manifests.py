@@ -1,4 +1,7 @@
-"""From documents to single objects: lists are taken apart, what the scheduler never reads is counted."""
+"""From documents to single objects: lists are taken apart, and what the scheduler never reads is counted.
+
+Hand-written files leave out namespaces and UIDs: both are filled in here.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from kruntimes_core.lab.manifests.lines import Place, name_place
-from kruntimes_core.lab.manifests.sources import DUMP_COMMAND
+from kruntimes_core.lab.offline_plan.field_lines import Place, name_place
+from kruntimes_core.lab.offline_plan.sources import DUMP_COMMAND
 from kruntimes_core.model.messages import InputError
 
 GROUP = "kruntimes.io"
@@ -53,8 +56,8 @@ def _objects(
         advice = _WHAT_TO_WRITE.get(type(content), _WHAT_TO_GIVE)
         problem = f"expected an object with apiVersion and kind, found {found}: {advice}"
         raise InputError(f"{name_place(place)}: {problem}")
-    version = _text(content, "apiVersion", version, place)
-    kind = _text(content, "kind", kind, place)
+    version = _header_text(content, "apiVersion", version, place)
+    kind = _header_text(content, "kind", kind, place)
     content |= {"apiVersion": version, "kind": kind}
     if not kind.endswith("List") or "items" not in content:
         yield kind, content, place
@@ -67,7 +70,7 @@ def _objects(
         yield from _objects(item, place.at("items", position), version if kind else "", kind)
 
 
-def _text(content: dict[str, Any], key: str, implied: str, place: Place) -> str:
+def _header_text(content: dict[str, Any], key: str, implied: str, place: Place) -> str:
     value = content.get(key) or implied
     if not isinstance(value, str) or not value:
         raise InputError(f"{name_place(place)}: an object without {key}: every Kubernetes object names it")
@@ -85,3 +88,47 @@ def _other(kind: str, api_version: str, place: Place) -> str | None:
         where = name_place(place.at("apiVersion"))
         raise InputError(f"{where}: {kind} of {group}/{version}: only {GROUP}/{VERSION} is understood")
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Kind, namespace, name and uid of an object; `invented` when the file names no uid."""
+
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    invented: bool
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+
+def identify(manifest: Manifest, namespace: str) -> Identity:
+    """Check and complete `metadata` in place, and say who the object is.
+
+    namespace: for an object that names none. A missing uid becomes `name:<namespace>/<name>`, the
+    same at each reading. Raises: `InputError` with file and line for metadata that is none.
+    """
+    metadata = manifest.content.get("metadata")
+    if not isinstance(metadata, dict):
+        raise _metadata_error(manifest, "metadata", "is missing or no mapping")
+    name = _text(manifest, metadata, "name")
+    if not name:
+        raise _metadata_error(manifest, "metadata.name", "is missing: give the object a name")
+    metadata["namespace"] = _text(manifest, metadata, "namespace") or namespace
+    uid = _text(manifest, metadata, "uid")
+    metadata["uid"] = uid or f"name:{metadata['namespace']}/{name}"
+    return Identity(manifest.kind, metadata["namespace"], name, metadata["uid"], invented=not uid)
+
+
+def _text(manifest: Manifest, metadata: dict[str, Any], key: str) -> str:
+    value = metadata.get(key)
+    if value is not None and not isinstance(value, str):
+        raise _metadata_error(manifest, f"metadata.{key}", f"must be text, not {value!r}: put it in quotes")
+    return value or ""
+
+
+def _metadata_error(manifest: Manifest, path: str, problem: str) -> InputError:
+    where = name_place(manifest.place.at(*path.split(".")))
+    return InputError(f"{where}: {manifest.kind}: {path} {problem}")

@@ -1,4 +1,4 @@
-"""From the manifests that `-f` names to the world that a plan starts from."""
+"""From the manifests that `-f` names to the objects that a plan starts from."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from kruntimes_core.lab.manifests.identity import identify
-from kruntimes_core.lab.manifests.known import Known, KnownObjects, Observation
-from kruntimes_core.lab.manifests.lines import Place, name_places
-from kruntimes_core.lab.manifests.objects import POD, RUN, Manifest, manifests_in
-from kruntimes_core.lab.manifests.paths import steps
-from kruntimes_core.lab.manifests.sources import DUMP_COMMAND, Source
-from kruntimes_core.lab.world import World
+from kruntimes_core.lab.offline_plan.field_lines import Place, name_places, steps
+from kruntimes_core.lab.offline_plan.manifests import POD, RUN, Identity, Manifest, identify, manifests_in
+from kruntimes_core.lab.offline_plan.planner import PlanInput
+from kruntimes_core.lab.offline_plan.sources import DUMP_COMMAND, Source
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.pod import RUNTIME_LABEL, PodObservation
@@ -22,6 +19,61 @@ from kruntimes_core.model.run import RunObservation
 from kruntimes_core.model.times import parse_time
 from kruntimes_core.model.workspace import WorkspaceObservation
 from kruntimes_core.model.yaml_text import load_documents
+
+Observation = RunObservation | PodObservation | WorkspaceObservation
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One object: who it is, what the scheduler sees of it, and where it stands."""
+
+    identity: Identity
+    observation: Observation
+    place: Place
+
+    def is_same_as(self, other: Known) -> bool:
+        """Whether both are one version of one object, or say the same to the scheduler."""
+        return self._version == other._version or self.observation == other.observation
+
+    @property
+    def _version(self) -> object:
+        version = self.observation.version
+        # What a file leaves out tells nothing: such an object equals only itself.
+        return self if self.identity.invented or not version else (self.identity.uid, version)
+
+
+class KnownObjects:
+    """Every object by its name, and by its uid."""
+
+    def __init__(self) -> None:
+        self._by_name: dict[tuple[str, str, str], Known] = {}
+        self._by_uid: dict[tuple[str, str, str], Known] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __iter__(self) -> Iterator[Known]:
+        return iter(self._by_name.values())
+
+    def add(self, new: Known) -> bool:
+        """Whether `new` was not known. Raises: `InputError` when it contradicts what is known."""
+        who = new.identity
+        known = self._by_name.setdefault((who.kind, who.namespace, who.name), new)
+        if known is not new:
+            if not known.is_same_as(new):
+                raise _contradiction(f"{who} is given twice, and differs: leave one of them out", known, new)
+            return False
+        namesake = self._by_uid.setdefault((who.kind, who.namespace, who.uid), new)
+        if namesake is not new:
+            problem = f"{who} has the uid of {namesake.identity}: give each object a uid of its own, or none"
+            raise _contradiction(problem, namesake, new)
+        return True
+
+
+def _contradiction(problem: str, known: Known, new: Known) -> InputError:
+    names = name_places([known.place, new.place])
+    return InputError(f"{names[new.place]}: {problem} (the other: {names[known.place]})")
+
 
 _OTHER_PEOPLES_POD = f"{POD} without the label {RUNTIME_LABEL}"
 
@@ -44,7 +96,7 @@ class Unreadable:
 class Reading:
     """The world, what could not be read in it, and how many objects of which kinds do not count."""
 
-    world: World
+    world: PlanInput
     unreadable: tuple[Unreadable, ...]
     skipped: Counter[str]
     namespaces: frozenset[str]
@@ -86,7 +138,7 @@ class Reader:
         if not self._documents:
             raise InputError(f"the input is empty: give what {DUMP_COMMAND} prints")
         pods = self._of(PodObservation)
-        world = World(
+        world = PlanInput(
             runs=self._of(RunObservation),
             pods=pods,
             workspaces=self._of(WorkspaceObservation),

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Callable
 from random import Random
-from typing import Any
 
 from pydantic_core import from_json
 
@@ -16,11 +15,10 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.informers.event_handler import ResourceEventHandler
 from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.engine.clock import SECOND
+from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
-from kruntimes_core.lab.runtimes.changes import Changed, Gone, Listed
-from kruntimes_core.lab.runtimes.machine import Due, Machine
-from kruntimes_core.lab.runtimes.steps import FOLLOWED, Object, Request
+from kruntimes_core.lab.runtimes.objects import FOLLOWED, Object, WriteRequest
+from kruntimes_core.lab.runtimes.simulation import Due, RuntimeSimulation
 
 _TIMEOUT_SECONDS = 10.0
 _LONGEST_REST_SECONDS = 1.0
@@ -41,21 +39,21 @@ class SimulatedRuntimes:
         in_flight: int = 16,
     ) -> None:
         """random: for the jitter of retries. in_flight: requests at a time."""
-        self._machine = Machine(behaviour)
+        self._simulation = RuntimeSimulation(behaviour)
         self._transport = transport
         self._clock = clock
         self._log = log
         self._in_flight = in_flight
         self._sending: set[asyncio.Task[None]] = set()
-        self._stirred = asyncio.Event()
+        self._wakeup = asyncio.Event()
         self._reflectors = [
             Reflector(
                 transport=transport,
-                handler=_event_handler(resource, self._observe),
+                handler=_event_handler(resource, self._simulation, self._observe),
                 clock=clock,
                 random=random,
                 log=log,
-                changed=self._stirred.set,
+                changed=self._wakeup.set,
             )
             for resource in FOLLOWED
         ]
@@ -71,7 +69,7 @@ class SimulatedRuntimes:
 
     def _send_due(self, group: asyncio.TaskGroup) -> None:
         while len(self._sending) < self._in_flight:
-            due = self._machine.take(self._clock.now())
+            due = self._simulation.take(self._clock.now())
             if due is None:
                 return
             task = group.create_task(self._send(due))
@@ -79,19 +77,19 @@ class SimulatedRuntimes:
             task.add_done_callback(self._sending.discard)
 
     async def _rest(self) -> None:
-        """Wait until something stirs, or the machine's next moment has come."""
+        """Wait until something happens, or the simulation's next moment has come."""
         seconds = _LONGEST_REST_SECONDS
-        wake_at = self._machine.wake_at
+        wake_at = self._simulation.wake_at
         if wake_at is not None and len(self._sending) < self._in_flight:
             seconds = min(max((wake_at - self._clock.now().ticks) / SECOND, 0.0), seconds)
-        timer = asyncio.get_running_loop().call_later(seconds, self._stirred.set)
-        await self._stirred.wait()
+        timer = asyncio.get_running_loop().call_later(seconds, self._wakeup.set)
+        await self._wakeup.wait()
         timer.cancel()
-        self._stirred.clear()
+        self._wakeup.clear()
 
-    def _observe(self, event: Any) -> None:
-        event.tell(self._machine, self._clock.now())
-        self._stirred.set()
+    def _observe(self, event: Callable[[Now], None]) -> None:
+        event(self._clock.now())
+        self._wakeup.set()
 
     async def _send(self, due: Due) -> None:
         try:
@@ -103,23 +101,23 @@ class SimulatedRuntimes:
             self._log.warning(f"a simulated Pod cannot write: {error}")
             done = False
         if done:
-            self._machine.settled(due.ref)
+            self._simulation.settled(due.ref)
         else:
-            self._machine.failed(due.ref, self._clock.now())
-        self._stirred.set()
+            self._simulation.failed(due.ref, self._clock.now())
+        self._wakeup.set()
 
-    def _take(self, request: Request, response: Response) -> bool:
+    def _take(self, request: WriteRequest, response: Response) -> bool:
         """Observe what an answer shows; whether it shows anything."""
         resource, now = request.resource, self._clock.now()
         if response.status in (200, 201):
             body = from_json(response.body)
             if body["kind"] == "Status":
-                self._machine.gone(resource, request.namespace, request.name)
+                self._simulation.gone(resource, request.namespace, request.name)
                 return True
-            self._machine.observe(resource, body, now)
+            self._simulation.observe(resource, body, now)
             return bool(request.guard != body["metadata"]["resourceVersion"])
         if response.status == 404 and request.name:
-            self._machine.gone(resource, request.namespace, request.name)
+            self._simulation.gone(resource, request.namespace, request.name)
             return True
         self._log.warning(
             f"a simulated Pod cannot {request.method.lower()} {resource.title}",
@@ -129,7 +127,7 @@ class SimulatedRuntimes:
         return False
 
 
-def _call(request: Request) -> Call:
+def _call(request: WriteRequest) -> Call:
     return Call(
         method=request.method,
         path=request.resource.path(request.namespace, request.name, request.subresource),
@@ -139,7 +137,7 @@ def _call(request: Request) -> Call:
     )
 
 
-def _read(request: Request) -> Call:
+def _read(request: WriteRequest) -> Call:
     """Read what a write was refused for."""
     name = request.name or request.body["metadata"]["name"]
     return Call(
@@ -147,17 +145,19 @@ def _read(request: Request) -> Call:
     )
 
 
-def _event_handler(resource: ApiResource, handle: Callable[[Any], None]) -> ResourceEventHandler:
-    """Objects as they are, instead of the scheduler's observations."""
+def _event_handler(
+    resource: ApiResource, simulation: RuntimeSimulation, handle: Callable[[Callable[[Now], None]], None]
+) -> ResourceEventHandler:
+    """Objects as they are, instead of the scheduler's observations; an event is a call of the simulation."""
 
-    def changed(obj: Object) -> Any:
-        return Changed(resource, obj)
+    def changed(obj: Object) -> Callable[[Now], None]:
+        return lambda now: simulation.observe(resource, obj, now)
 
-    def gone(*, namespace: str, name: str, **_: str) -> Any:
-        return Gone(resource, namespace, name)
+    def gone(*, namespace: str, name: str, **_: str) -> Callable[[Now], None]:
+        return lambda now: simulation.gone(resource, namespace, name)
 
-    def listed(*, observations: tuple[Object, ...], **_: object) -> Any:
-        return Listed(resource, observations)
+    def listed(*, observations: tuple[Object, ...], **_: object) -> Callable[[Now], None]:
+        return lambda now: simulation.listed(resource, observations, now)
 
     def whole(obj: Object) -> Object:
         return obj

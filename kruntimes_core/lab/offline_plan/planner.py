@@ -6,14 +6,16 @@ decide now, wakeups included, until nothing changes: no Run ends and no delay ru
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from kruntimes_core.cluster.plugin_worker.attended import CurrentCall
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Applied, Found, Write
-from kruntimes_core.engine.clock import Now
+from kruntimes_core.engine.cache.heartbeats import next_heartbeat
+from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.engine.decisions import Decision, NeverFits
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.explain import candidates_document, decision_document, plugin_document
@@ -21,16 +23,55 @@ from kruntimes_core.engine.plugin_work import Runners
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles
 from kruntimes_core.framework.plugin_results import PluginError
-from kruntimes_core.lab.freshness import Freshness, freshness
-from kruntimes_core.lab.world import World
 from kruntimes_core.model.pod import PodObservation
+from kruntimes_core.model.run import RunObservation
 from kruntimes_core.model.times import format_time
+from kruntimes_core.model.workspace import WorkspaceObservation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanInput:
+    """Runs, Runtime Pods and PersistentWorkspaces as one list of the API server would show them."""
+
+    runs: tuple[RunObservation, ...] = ()
+    pods: tuple[PodObservation, ...] = ()
+    workspaces: tuple[WorkspaceObservation, ...] = ()
+    newest_probe: datetime | None = None
+    """The newest lastProbeTime of a Runtime Pod: the moment at which a dump was taken, nearly."""
+    newest_creation: datetime | None = None
+    """The newest creationTimestamp of an object that counts."""
+    invented_uids: frozenset[str] = frozenset()
+    """The uids that stand for a missing `metadata.uid` (hand-written files); never to be shown."""
+
+    @property
+    def observed_at(self) -> datetime | None:
+        """The time to judge heartbeats and delays at; None when no object tells one."""
+        return self.newest_probe or self.newest_creation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Freshness:
+    """Of the Pods that are ready by what their objects say: how many there are, and how many are stale."""
+
+    ready: int
+    stale: int
+    at: datetime
+    limit_seconds: float
+    """The age up to which a heartbeat is fresh."""
+
+
+def freshness(pods: Iterable[PodObservation], now: Now, limit: int) -> Freshness:
+    """Judge each Pod's heartbeat as the engine does. limit: in ticks."""
+    ready = [seen for seen in pods if seen.pod.available]
+    stale = sum(next_heartbeat(None, seen.probed_at, now, limit).stale(now) for seen in ready)
+    return Freshness(ready=len(ready), stale=stale, at=now.wall, limit_seconds=limit / SECOND)
+
 
 PLAN_API_VERSION = "kruntimes.io/plan/v1"
 
 
 class Planner:
-    """Decides every Pending Run of a `World` at one moment. Deterministic; changes nothing outside.
+    """Decides every Pending Run of a `PlanInput` at one moment. Deterministic; changes nothing outside.
 
     now: None where no Run is Pending, so that there is nothing to judge. namespace: plan that one
     alone; None for all (a cycle for one namespace never touches another's).
@@ -38,7 +79,7 @@ class Planner:
 
     def __init__(
         self,
-        world: World,
+        world: PlanInput,
         profiles: Profiles,
         configuration: Configuration,
         now: datetime | None,
