@@ -24,7 +24,7 @@ from kruntimes_core.lab.apiserver.status import ApiError
 from kruntimes_core.lab.apiserver.store import Table
 from kruntimes_core.lab.invariants import READERS, Invariant, InvariantChecker
 from kruntimes_core.model.decode import Decoder
-from kruntimes_core.testing.builders import NOW
+from kruntimes_core.testing.builders import NAMESPACE, NOW
 from kruntimes_core.testing.objects import Object
 
 RUNS, PODS, WORKSPACES = "Run", "Pod", "PersistentWorkspace"
@@ -70,6 +70,7 @@ class ObjectTracker:
             definitions_served=_definitions(),
             history_limit=_ALL_CHANGES,
         )
+        self.add_namespace(NAMESPACE)
         self.api.observers.append(self._check)
         self._resources = {kind: self.api.resources.named(plural) for kind, plural in PLURALS.items()}
         self.decoder = Decoder()
@@ -112,6 +113,11 @@ class ObjectTracker:
         if after is not before:
             self.accepted.append(write)
         return Applied(self._spelled(after)["metadata"]["resourceVersion"])
+
+    def add_namespace(self, name: str) -> None:
+        """Create a Namespace. Runs, Pods and workspaces need none; Events do."""
+        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        self.api.create(self.api.resources.named("namespaces"), None, body)
 
     def read(self, namespace: str, name: str) -> ReadAnswer:
         """A consistent read of a Run."""

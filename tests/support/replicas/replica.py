@@ -5,20 +5,17 @@ from __future__ import annotations
 import asyncio
 import io
 from datetime import timedelta
-from random import Random
 from typing import Any
 
-from virtual.planning import InlinePlanner
+from virtual.site import virtual_scheduler
 from virtual.time import VirtualClock
 
+from kruntimes_core.cluster.client.transport import Transport
 from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_election
 from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
 from kruntimes_core.cluster.observability.log import Level, Log
-from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.testing.builders import NOW
-from replicas.server import NAMESPACE, Server
-from replicas.wire import Traffic, Wire
+from replicas.wire import LEASE_NAMESPACE, Traffic, Wire
 
 
 class Replica:
@@ -27,7 +24,7 @@ class Replica:
     def __init__(
         self,
         identity: str,
-        way: Server,
+        way: Transport,
         traffic: Traffic,
         durations: LeaseDurations,
         skew_seconds: float,
@@ -46,19 +43,10 @@ class Replica:
             clock=self.clock,
             log=log,
             term=self.term,
-            namespace=NAMESPACE,
+            namespace=LEASE_NAMESPACE,
             identity=identity,
         )
-        arguments: dict[str, Any] = {
-            "settings": Settings(),
-            "transport": self.wire,
-            "clock": self.clock,
-            "random": Random(7),
-            "plugin_worker": InlinePlanner(),
-            "leadership": self.elector,
-            "log": log,
-        }
-        self.host = Scheduler(**arguments | host)
+        self.host = virtual_scheduler(self.wire, self.clock, log, leadership=self.elector, **host)
         show_election(self.host.metrics, self.elector)
         self.running = asyncio.create_task(self.host.run())
 

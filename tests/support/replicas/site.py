@@ -7,41 +7,67 @@ from collections.abc import Awaitable, Callable
 from itertools import count, groupby, pairwise
 from typing import Any
 
-from memoryapi.server import MemoryApi
-from virtual.time import VirtualClock, run_virtual
+from virtual.site import VirtualCluster
+from virtual.time import run_virtual
 
+from kruntimes_core.cluster.leader_election.lease_lock import LEASE
 from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.testing.builders import NOW
-from kruntimes_core.testing.harness import ObjectTracker
-from kruntimes_core.testing.harness.cluster import SimulatedCluster
+from kruntimes_core.lab.apiserver.requests import Patch
+from kruntimes_core.lab.apiserver.resources import MERGE
+from kruntimes_core.lab.apiserver.server import ApiServer
 from replicas.replica import Replica
-from replicas.server import Leases, Server
-from replicas.wire import Traffic
-
-_BEAT_SECONDS = 5.0
+from replicas.wire import LEASE_NAMESPACE, Traffic
 
 
-class Site(SimulatedCluster):
+class Leases:
+    """The Lease, as others than a replica see it and write it."""
+
+    def __init__(self, server: ApiServer) -> None:
+        self.server = server
+        self.resource = server.resources.named("leases")
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The record as it stands."""
+        spec: dict[str, Any] = self.server.get(self.resource, LEASE_NAMESPACE, LEASE)["spec"]
+        return spec
+
+    @property
+    def holder(self) -> str:
+        """Who holds it; empty when no replica does."""
+        return str(self.spec.get("holderIdentity", ""))
+
+    def write(self, **spec: Any) -> None:
+        """Create the Lease, or merge something into its record, as a client that is no replica."""
+        body = {"metadata": {"name": LEASE}, "spec": spec}
+        if any(obj["metadata"]["name"] == LEASE for obj in self.server.list(self.resource)):
+            self.server.patch(self.resource, LEASE_NAMESPACE, LEASE, Patch(MERGE, {"spec": spec}))
+        else:
+            self.server.create(self.resource, LEASE_NAMESPACE, body)
+
+    def delete(self) -> None:
+        """Delete it."""
+        self.server.delete(self.resource, LEASE_NAMESPACE, LEASE)
+
+
+class Site(VirtualCluster):
     """The cluster that they share."""
 
     def __init__(self, profiles: Profiles, durations: LeaseDurations | None = None) -> None:
-        super().__init__(ObjectTracker())
+        super().__init__()
         self.profiles = profiles
         self.durations = durations or LeaseDurations()
-        self.clock = VirtualClock(NOW)
-        self.api = MemoryApi(self.server)
-        self.leases = Leases(self.clock)
-        self.way = Server(self.api, self.leases)
+        self.leases = Leases(self.server.api)
         self.traffic = Traffic()
         self.replicas: list[Replica] = []
-        self._beating_task = asyncio.create_task(self._beat())
+        self.start_beating()
         self._numbers = count(1)
 
     def replica(self, identity: str, skew_seconds: float = 0.0, **host: Any) -> Replica:
         """Start one. skew_seconds: how far its wall clock is ahead. host: arguments of `Host`."""
         started = Replica(
-            identity, self.way, self.traffic, self.durations, skew_seconds, profiles=self.profiles, **host
+            identity, self.api, self.traffic, self.durations, skew_seconds, profiles=self.profiles, **host
         )
         self.replicas.append(started)
         return started
@@ -62,8 +88,7 @@ class Site(SimulatedCluster):
 
     async def passes(self, seconds: float) -> None:
         """Let virtual time pass. A replica that ended with a defect raises it here."""
-        await asyncio.sleep(seconds)
-        self._wall = self.clock.now().wall
+        await super().passes(seconds)
         for one in self.replicas:
             if one.running.done() and not one.running.cancelled():
                 one.running.result()
@@ -108,13 +133,7 @@ class Site(SimulatedCluster):
             if not one.running.done():
                 one.wire.dead = one.lease_wire.dead = True
                 await one.crash()
-        self._beating_task.cancel()
-
-    async def _beat(self) -> None:
-        while True:
-            await asyncio.sleep(_BEAT_SECONDS)
-            self._wall = self.clock.now().wall
-            self.beat_all()
+        self.stop_beating()
 
 
 def play(

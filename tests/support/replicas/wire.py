@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from memoryapi.calls import Target, target
+from virtual.calls import Fault, Target, target
 
 from kruntimes_core.cluster.client.transport import (
     Call,
@@ -21,8 +21,7 @@ from kruntimes_core.cluster.client.transport import (
 from kruntimes_core.model.times import parse_duration
 from kruntimes_core.testing.harness import BrokenInvariantError
 
-Fault = Callable[[Call], Awaitable[Response | None]]
-"""May answer in place of the server, raise, or wait; None lets the call go on."""
+LEASE_NAMESPACE = "kube-system"
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Any, TypeVar
 
+from kruntimes_core.cluster.plugin_worker.protocol import Done, PluginWork
 from kruntimes_core.engine.clock import SECOND, Now
+from kruntimes_core.engine.plugin_work import Runners
 
 _T = TypeVar("_T")
 _START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -77,3 +80,24 @@ def run_virtual(main: Coroutine[Any, Any, _T]) -> _T:
     """Run `main` in virtual time and give its result."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(main)
+
+
+class InlinePlanner:
+    """Executes work in the call that brings it: no thread lives in virtual time."""
+
+    free = True
+
+    def __init__(self) -> None:
+        self._runners = Runners()
+
+    @property
+    def stuck(self) -> Mapping[str, int]:
+        """A call that does not return would stop everything here, so there is never one."""
+        return MappingProxyType({})
+
+    def submit(self, work: PluginWork, done: Done) -> None:
+        """Execute work at once."""
+        done(work.execute(self._runners))
+
+    def close(self) -> None:
+        """There is nothing to close."""

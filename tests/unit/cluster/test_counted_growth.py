@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 from counting.effort import counted_lines
 from counting.shapes import LINES
-from memoryapi.site import Site, play
+from virtual.site import Site, play
 
 from kruntimes_core.framework.configuration import Profiles
 
 SIZE = 150
-_SERVER = ("kruntimes_core.testing", "memoryapi.server")
+_SERVER = ("kruntimes_core.testing", "kruntimes_core.lab", "virtual")
 Act = Callable[[Site], None]
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from memoryapi.site import Site, play
+from virtual.site import Site, play
 
 from kruntimes_core.cluster.client.transport import Call
 from kruntimes_core.cluster.informers import lister_watcher
@@ -98,7 +98,7 @@ def test_a_watch_that_breaks_brings_nothing_again(profiles: Profiles, read: Coun
         lists = [site.api.count("list", plural) for plural in ("pods", "runs")]
         opened = site.api.count("watch", "runs")
         for stream in site.api.streams:
-            stream.cut = True
+            stream.cut()
         await site.passes(3)
         assert site.api.count("watch", "runs") == opened + 1
         assert [site.api.count("list", plural) for plural in ("pods", "runs")] == lists

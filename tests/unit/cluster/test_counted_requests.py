@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from memoryapi.site import Site, play
+from virtual.site import Site, play
 
 from kruntimes_core.cluster.client.transport import Call
 from kruntimes_core.engine.settings import Settings
@@ -130,9 +130,9 @@ def test_heartbeats_cost_no_request(profiles: Profiles) -> None:
             site.run(f"x{number}", pod=f"py-{number}")
         site.run("r")
         meter = await started(site)
-        beats = len(site.server.events["Pod"])
+        beats = len(site.server.changes("Pod"))
         await site.passes(30)
-        assert len(site.server.events["Pod"]) - beats >= 5 * 100
+        assert len(site.server.changes("Pod")) - beats >= 5 * 100
         assert meter.calls() == []
 
     play(profiles, scene)

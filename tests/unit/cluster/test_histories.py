@@ -9,8 +9,8 @@ import asyncio
 from random import Random
 
 import pytest
-from memoryapi.calls import status, target
-from memoryapi.site import Site, play
+from virtual.calls import status, target
+from virtual.site import Site, play
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from kruntimes_core.framework.configuration import Profiles
@@ -65,7 +65,7 @@ def test_many_runs_on_few_slots_of_a_slow_server(profiles: Profiles, seed: int) 
             if fate < 0.1:
                 raise MaybeSentError("the connection broke before the server")
             if fate < 0.2:
-                site.api._serve(call, target(call))
+                site.api.serve(call)
                 raise MaybeSentError("the connection broke behind the server")
             return status(429, retry_after="1") if fate < 0.25 else None
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from memoryapi.calls import status, target
-from memoryapi.site import Site, play
+from virtual.calls import status, target
+from virtual.site import Site, play
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles
@@ -26,7 +26,7 @@ def test_an_outage_is_no_reason_for_a_restart(profiles: Profiles) -> None:
 
         site.api.faults.append(down)
         for stream in site.api.streams:
-            stream.cut = True
+            stream.cut()
         await site.passes(300)
         assert dead(site) == []
         assert site.host.leadership.why_not_go_on() != ""

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 import pytest
-from memoryapi.calls import Fault, status, target
-from memoryapi.site import Site, play
+from virtual.calls import Fault, status, target
+from virtual.site import Site, play
 
 from kruntimes_core.cluster.api_dispatcher.answers import read_answer, write_answer
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
@@ -37,8 +37,8 @@ def first(site: Site, verb: str, then: Then) -> Fault:
 def _applied(site: Site, call: Call) -> None:
     """The server takes it, and the watch does not tell before it was reopened."""
     for stream in site.api.streams:
-        stream.silent = stream.plural == "runs"
-    site.api._serve(call, target(call))
+        stream.silence(stream.plural == "runs")
+    site.api.serve(call)
 
 
 async def applied_then_504(site: Site, call: Call) -> Response | None:

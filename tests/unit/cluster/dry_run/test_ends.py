@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dryrun.site import PATIENCE_SECONDS, Beside, play
-from memoryapi.site import Site
+from virtual.dry_run import PATIENCE_SECONDS, Beside, play
+from virtual.site import Site
 
 from kruntimes_core.cluster.dry_run.differences import DifferenceKind
 from kruntimes_core.framework.configuration import Profiles

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from dryrun.site import PATIENCE_SECONDS, Beside, play
-from memoryapi.calls import status, target
-from memoryapi.site import Site
+from virtual.calls import status, target
+from virtual.dry_run import PATIENCE_SECONDS, Beside, play
+from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.engine.events import RunObserved
@@ -20,7 +20,7 @@ async def lists_anew(site: Site) -> None:
     """All watches break, and are too old to go on from."""
     site.api.oldest = int(site.server.list("Run").version) + 1
     for stream in site.api.streams:
-        stream.cut = True
+        stream.cut()
     await site.passes(10)
 
 
@@ -28,11 +28,11 @@ def test_what_a_list_shows_was_not_seen_to_happen(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
         await other.starts_with("r1", "r2", pods={"py-0": 2})
         for stream in site.api.streams:
-            stream.silent = True
+            stream.silence()
         other.binds("r1", "py-0")
         site.delete("r2")
         for stream in site.api.streams:
-            stream.silent = False
+            stream.silence(False)
         await lists_anew(site)
         assert other.counts() == (0, 0, {"gap": 1, "gone": 1})
         assert other.comparer.held == 0
@@ -45,10 +45,10 @@ def test_what_was_left_is_forgotten_once_a_list_does_not_show_it(profiles: Profi
         await other.starts_with("r1", pods={"py-0": 1}, seconds=PATIENCE_SECONDS + 2, uid="uid-1")
         assert other.counts() == (0, 1, {})
         for stream in site.api.streams:
-            stream.silent = True
+            stream.silence()
         site.delete("r1")
         for stream in site.api.streams:
-            stream.silent = False
+            stream.silence(False)
         await lists_anew(site)
         site.run("r1", uid="uid-1")
         await site.passes(1)
@@ -67,8 +67,7 @@ def test_no_time_runs_out_while_nothing_is_decided(profiles: Profiles) -> None:
     async def scene(site: Site, other: Beside) -> None:
         await other.starts_with("r1", pods={"py-0": 1})
         site.api.faults.append(no_pods)
-        for stream in site.api.streams:
-            stream.cut = stream.plural == "pods"
+        site.api.stream_of("pods").cut()
         await site.passes(PATIENCE_SECONDS + 2)
         assert any("forbidden" in why for why in site.why_not_ready())
         assert other.counts() == (0, 0, {"gap": 1})
@@ -89,8 +88,7 @@ def test_what_is_placed_while_nothing_is_decided_is_not_compared(profiles: Profi
     async def scene(site: Site, other: Beside) -> None:
         await other.starts_with("r1", pods={"py-0": 1})
         site.api.faults.append(no_pods)
-        for stream in site.api.streams:
-            stream.cut = stream.plural == "pods"
+        site.api.stream_of("pods").cut()
         await site.passes(1)
         other.binds("r1", "py-0")
         await site.passes(1)
@@ -105,7 +103,7 @@ def test_what_only_a_read_shows_was_not_seen_to_happen(profiles: Profiles, pod: 
     async def scene(site: Site, other: Beside) -> None:
         await other.starts_with("r1", pods={"py-0": 1, "py-1": 1})
         for stream in site.api.streams:
-            stream.silent = True
+            stream.silence()
         other.binds("r1", pod)
         # A version that cannot be ordered makes the engine read the Run.
         seen = site.server.decoder.run(site.server.get(RUNS, NAMESPACE, "r1"))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from dryrun.site import PATIENCE_SECONDS, Beside, play
-from memoryapi.site import Site
+from virtual.dry_run import PATIENCE_SECONDS, Beside, play
+from virtual.site import Site
 
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS
@@ -97,7 +97,8 @@ class Chaos:
         if self._random.random() < 0.5:
             self._site.api.oldest = int(self._site.server.list(RUNS).version) + 1
         for stream in self._site.api.streams:
-            stream.cut = self._random.random() < 0.5
+            if self._random.random() < 0.5:
+                stream.cut()
 
     def _lag(self) -> None:
         self._site.api.lag_seconds = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from dryrun.site import PATIENCE_SECONDS, Beside, play
-from memoryapi.site import Site
+from virtual.dry_run import PATIENCE_SECONDS, Beside, play
+from virtual.site import Site
 
 from kruntimes_core.cluster.dry_run.differences import DifferenceKind, Hint
 from kruntimes_core.framework.configuration import Profiles

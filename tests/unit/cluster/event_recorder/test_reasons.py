@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 
 import pytest
-from memoryapi.calls import status, target
-from memoryapi.events import AFTER, REPEAT, EventWay, Play, recorder_of
-from memoryapi.site import Site
+from virtual.calls import status, target
+from virtual.events import AFTER, REPEAT, EventWay, Play, recorder_of
+from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from kruntimes_core.cluster.event_recorder.event import EventReason
@@ -188,7 +188,7 @@ def test_a_lost_answer_does_not_keep_an_invalid_run_from_its_event(announced: Pl
         if target(call).verb != "patch" or not lost:
             return None
         lost.clear()
-        site_of[0].api._serve(call, target(call))
+        site_of[0].api.serve(call)
         raise MaybeSentError("the connection broke")
 
     site_of: list[Site] = []

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from memoryapi.events import AFTER, REPEAT, EventWay, Play, recorder_of
-from memoryapi.site import Site
+from virtual.events import AFTER, REPEAT, EventWay, Play, recorder_of
+from virtual.site import Site
 
 from kruntimes_core.cluster.event_recorder.event import CONTROLLER
 from kruntimes_core.cluster.event_recorder.event_queue import Lane
@@ -87,13 +87,12 @@ def test_one_that_is_gone_makes_none(announced: Play, seen: bool) -> None:
         site.run("r1")
         await site.passes(1)
         if not seen:
-            # Only the next list shows that it is gone: nobody tells of it.
-            for stream in site.api.streams:
-                stream.silent = stream.plural == "runs"
+            # Only the next list shows that it is gone: the watch does not tell of it.
+            site.api.stream_of("runs").silence()
         site.delete("r1")
         if not seen:
             for stream in site.api.streams:
-                stream.cut, stream.silent = True, False
+                stream.cut()
             site.api.oldest = 10_000
             await site.passes(0.1)
             site.api.oldest = 0

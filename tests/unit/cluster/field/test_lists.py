@@ -7,9 +7,8 @@ import json
 from collections.abc import Callable
 
 import pytest
-from memoryapi.calls import Fault, line, status, target
-from memoryapi.faults import cut, inject, one_by_one
-from memoryapi.site import Site, play
+from virtual.calls import Fault, cut, line, one_by_one, status, target
+from virtual.site import Site, play
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles
@@ -19,9 +18,9 @@ GONE = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old 
 LIST, WATCH = ("list", "runs"), ("watch", "runs")
 
 
-def listed_at(site: Site, plural: str = "runs") -> float:
-    """When a resource was asked for the last time."""
-    return max(at for at, what, _ in site.api.calls if (what.verb, what.plural) == ("list", plural))
+def listed_at(site: Site) -> float:
+    """When the last list was asked for, of whatever resource."""
+    return max(at for at, what, _ in site.api.calls if what.verb == "list")
 
 
 def bound_at(site: Site, name: str) -> float:
@@ -33,7 +32,7 @@ async def missed(site: Site, what_happens: Callable[[], None]) -> None:
     """All watches are down while something happens, and their versions have expired when they are back."""
     site.api.oldest = 10**9
     for stream in site.api.streams:
-        stream.cut = True
+        stream.cut()
     what_happens()
     await site.passes(0.5)
     site.api.oldest = 0
@@ -115,7 +114,7 @@ def test_a_list_from_a_minute_ago_neither_frees_room_nor_binds_again(profiles: P
         await site.passes(60)
         answers = [Response(200, json.dumps(old).encode())] * times
         site.api.faults.append(one_by_one(LIST, *answers))
-        inject(site, "runs", line("ERROR", GONE))
+        site.api.stream_of("runs").inject(line("ERROR", GONE))
         for _ in range(60):
             await site.passes(0.5)
             assert site.pod_of("r2") is None
@@ -137,7 +136,7 @@ def test_an_overloaded_server_is_asked_again_when_it_wants_to_be(profiles: Profi
         await site.passes(1)
         busy = [status(429, "TooManyRequests", retry_after="2"), status(503, "ServiceUnavailable")]
         site.api.faults.append(one_by_one(LIST, *busy))
-        inject(site, "runs", line("ERROR", GONE))
+        site.api.stream_of("runs").inject(line("ERROR", GONE))
         site.run("r")
         await site.passes(1)
         assert any("cannot list runs.kruntimes.io" in why for why in site.why_not_ready())
@@ -236,7 +235,7 @@ def test_no_part_of_a_list_is_ever_believed(profiles: Profiles, second_page: str
         assert in_use(site) == 300
         site.api.page_size = 137 if second_page == "short pages" else 500
         site.api.faults.append(SECOND_PAGES[second_page]())
-        inject(site, "runs", line("ERROR", GONE))
+        site.api.stream_of("runs").inject(line("ERROR", GONE))
         for _ in range(200):
             await site.passes(0.05)
             assert in_use(site) == 300

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from memoryapi.calls import status
-from memoryapi.faults import applied_first, cut, one_by_one
-from memoryapi.site import Site, play
+from virtual.calls import applied_first, cut, one_by_one, status
+from virtual.site import Site, play
 
 from kruntimes_core.cluster.client.transport import Response
 from kruntimes_core.framework.configuration import Profiles
@@ -34,7 +33,7 @@ def test_unknown_is_not_failed(
 ) -> None:
     async def scene(site: Site) -> None:
         await contested(site)
-        site.api.faults += [applied_first(site, "r1", fate), one_by_one(READ, *reads)]
+        site.api.faults += [applied_first(site.api.serve, "r1", fate), one_by_one(READ, *reads)]
         site.run("r1", uid="uid-r1")
         site.run("r2", uid="uid-r2")
         for _ in range(60):

@@ -6,8 +6,8 @@ import asyncio
 import json
 from typing import Any
 
-from memoryapi.calls import status, target
-from memoryapi.site import Site, play
+from virtual.calls import status, target
+from virtual.site import Site, play
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles

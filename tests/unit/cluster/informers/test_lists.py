@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from memoryapi.calls import line, status
-from memoryapi.faults import one_by_one
-from memoryapi.site import Site, play
+from virtual.calls import line, one_by_one, status
+from virtual.site import Site, play
 
 from kruntimes_core.cluster.client.transport import MaybeSentError, Response
 from kruntimes_core.framework.configuration import Profiles
@@ -31,10 +30,10 @@ def test_half_a_list_is_no_list(profiles: Profiles, broken: Response | Exception
         await started(site, runs=30)
         _many(site)
         await site.passes(1)
-        (stream,) = (one for one in site.api.streams if one.plural == "runs")
+        stream = site.api.stream_of("runs")
         # The first page comes, the second one breaks: twice, and then all is asked for at once.
         site.api.faults.append(one_by_one(("list", "runs"), None, broken, None, broken))
-        stream.inject.append(line("ERROR", GONE))
+        stream.inject(line("ERROR", GONE))
         for _ in range(100):
             await site.passes(0.1)
             assert len(site.host.engine.cache.targets(NAMESPACE)) == 1

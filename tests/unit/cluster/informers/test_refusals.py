@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from memoryapi.calls import line, status, target
-from memoryapi.faults import always, one_by_one
-from memoryapi.site import Site, play
+from virtual.calls import always, line, one_by_one, status, target
+from virtual.site import Site, play
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles
@@ -20,7 +19,7 @@ def test_an_overloaded_server_is_asked_less_and_less_and_recovers(profiles: Prof
         await started(site)
         site.api.faults.append(always(("watch", "runs"), status(500, "InternalError", "boom")))
         for stream in site.api.streams:
-            stream.cut = True
+            stream.cut()
         before = site.api.count("watch", "runs")
         site.run("r1")
         await site.passes(60)
@@ -117,7 +116,7 @@ def test_runs_that_are_not_served_are_no_empty_cluster(profiles: Profiles) -> No
 def test_namespaces_are_followed_one_by_one(profiles: Profiles) -> None:
     async def scene(site: Site) -> None:
         for namespace in ("team-a", "team-b", "team-c"):
-            site.pod("py-0", namespace=namespace)
+            site.pod("py-0", namespace=namespace, uid=f"uid-of-pod-in-{namespace}")
             site.run("r1", namespace=namespace, uid=f"uid-in-{namespace}")
         denied = always(("list", "pods"), status(403, "Forbidden"))
 
@@ -145,7 +144,7 @@ def test_a_list_of_one_namespace_leaves_the_others_alone(profiles: Profiles) -> 
         site.start()
         await site.passes(1)
         stream = next(one for one in site.api.streams if one.plural == "runs")
-        stream.inject.append(line("ERROR", GONE))
+        stream.inject(line("ERROR", GONE))
         await site.passes(2)
         assert site.host.engine.sizes["runs"] == 2
         assert site.server.list(RUNS).objects

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from replicas.replica import Replica
-from replicas.server import NAMESPACE
 from replicas.site import Site, play
+from replicas.wire import LEASE_NAMESPACE
 
 from kruntimes_core.framework.configuration import Profiles
 
@@ -22,7 +22,7 @@ def test_a_standby_says_once_who_leads_and_since_when(profiles: Profiles) -> Non
         _, second = await site.pair()
         acquired = site.leases.spec["acquireTime"]
         await site.passes(60)
-        assert said(second) == [f"standing by namespace={NAMESPACE} holder=first since={acquired}"]
+        assert said(second) == [f"standing by namespace={LEASE_NAMESPACE} holder=first since={acquired}"]
 
     play(profiles, scene)
 
@@ -38,7 +38,7 @@ def test_it_says_when_another_leads_and_when_it_does_itself(profiles: Profiles) 
         taker, other = (second, third) if second.leading else (third, second)
         assert [line.split(" namespace=")[0] for line in said(taker)] == ["standing by", "leading"]
         assert said(other)[1:] == [
-            f"new leader elected namespace={NAMESPACE} holder={taker.identity}"
+            f"new leader elected namespace={LEASE_NAMESPACE} holder={taker.identity}"
             f" since={site.leases.spec['acquireTime']}"
         ]
 
@@ -53,7 +53,7 @@ def test_a_leader_that_lost_the_lease_says_to_whom(profiles: Profiles) -> None:
         site.leases.write(holderIdentity="usurper")
         await site.passes(5)
         standing_by = said(first)[-1]
-        assert standing_by.startswith(f"standing by namespace={NAMESPACE} holder=usurper")
+        assert standing_by.startswith(f"standing by namespace={LEASE_NAMESPACE} holder=usurper")
 
     play(profiles, scene)
 
@@ -63,7 +63,7 @@ def test_a_record_without_a_time_leaves_it_out(profiles: Profiles) -> None:
         site.leases.write(holderIdentity="odd", leaseDurationSeconds=15, acquireTime=None)
         ours = site.replica("ours")
         await site.passes(2)
-        assert said(ours) == [f"standing by namespace={NAMESPACE} holder=odd"]
+        assert said(ours) == [f"standing by namespace={LEASE_NAMESPACE} holder=odd"]
 
     play(profiles, scene)
 

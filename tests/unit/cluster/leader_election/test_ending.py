@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from memoryapi.calls import status, target
 from replicas.replica import Replica
 from replicas.site import Site, play
+from virtual.calls import status, target
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations

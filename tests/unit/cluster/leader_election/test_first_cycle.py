@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
-from memoryapi.calls import status, target
 from replicas.replica import Replica
 from replicas.site import Site, play
+from virtual.calls import status, target
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles

@@ -9,7 +9,7 @@ from typing import Any
 from counting.loops import counted_timers
 from scenes.planners import executed, passing, planning
 from scenes.planning import work_of
-from virtual.planning import InlinePlanner
+from virtual.time import InlinePlanner
 
 from kruntimes_core.cluster.plugin_worker.worker import (
     UNATTENDED,

@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import cached_property
-from itertools import count
 from typing import Any, Protocol
-
-from virtual.time import VirtualClock
 
 from embedded.bodies import namespace_body
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
@@ -16,13 +13,14 @@ from kruntimes_core.cluster.event_recorder.recorder import EventRecorder, EventS
 from kruntimes_core.engine.clock import ticks
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.testing.builders import NAMESPACE, NOW
-from memoryapi.site import Site, play
-from simulation.direct import DirectTransport
+from kruntimes_core.testing.builders import NOW
+from kruntimes_core.testing.harness import ObjectTracker
+from virtual.calls import Fault
+from virtual.direct import DirectTransport
+from virtual.site import Site, play
+from virtual.time import VirtualClock
 
 Object = dict[str, Any]
-Fault = Callable[[Call], Awaitable[Response | None]]
-"""May answer in place of the server, raise, or wait; None lets the call go on."""
 INSTANCE = "host_1"
 AFTER, REPEAT = 5.0, 20.0
 """Seconds; short, because each second of a host in virtual time costs a bit of a real one."""
@@ -41,15 +39,9 @@ class EventWay:
 
     @cached_property
     def server(self) -> ApiServer:
-        """The API server. It is asked for in the loop that it lives in."""
-        numbers, clock = count(1), VirtualClock(NOW)
-        server = ApiServer(now=lambda: clock.now().wall, uid=lambda: f"uid-{next(numbers)}")
-        server.create(server.resources.named("namespaces"), None, namespace_body(NAMESPACE))
-        return server
-
-    @cached_property
-    def _inner(self) -> DirectTransport:
-        return DirectTransport(self.server)
+        """The API server. It is made in the loop that it lives in."""
+        clock = VirtualClock(NOW)
+        return ObjectTracker(now=lambda: clock.now().wall).api
 
     def sink(self, *, after: float = AFTER, repeat: float = REPEAT, **settings: Any) -> EventSink | None:
         """What a host needs to send over it; durations in seconds."""
@@ -105,7 +97,7 @@ class EventWay:
 
     async def arrives(self, call: Call) -> Response:
         """What the server makes of a call."""
-        return await self._inner.request(call)
+        return DirectTransport(self.server).serve(call)
 
     def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
         """Nobody watches Events here."""

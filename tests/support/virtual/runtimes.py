@@ -10,13 +10,8 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from virtual.planning import InlinePlanner
-from virtual.time import VirtualClock, run_virtual
-
-from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.requests import Patch
 from kruntimes_core.lab.apiserver.resources import MERGE
@@ -24,7 +19,9 @@ from kruntimes_core.lab.apiserver.server import ApiServer
 from kruntimes_core.lab.dev import manifests
 from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
 from kruntimes_core.lab.runtimes.simulated_runtimes import SimulatedRuntimes
-from simulation.direct import DirectTransport
+from virtual.site import virtual_scheduler
+from virtual.time import VirtualClock, run_virtual
+from virtual.transport import FaultyTransport
 
 Object = dict[str, Any]
 NAMESPACE = manifests.NAMESPACE
@@ -40,7 +37,7 @@ class Site:
         self.api = ApiServer(
             now=lambda: self.clock.now().wall, uid=lambda: f"uid-{next(numbers)}", controllers=True
         )
-        self.transport = DirectTransport(self.api)
+        self.transport = FaultyTransport(self.api)
         self.lines = io.StringIO()
         self.log = Log(self.lines, self.clock, Level.WARNING)
         self.runtimes = SimulatedRuntimes(
@@ -53,16 +50,7 @@ class Site:
 
     def host(self, profiles: Profiles) -> Scheduler:
         """A scheduler for it."""
-        return Scheduler(
-            profiles=profiles,
-            settings=Settings(),
-            transport=DirectTransport(self.api),
-            clock=self.clock,
-            random=Random(7),
-            plugin_worker=InlinePlanner(),
-            leadership=AlwaysLeading(),
-            log=self.log,
-        )
+        return virtual_scheduler(FaultyTransport(self.api), self.clock, self.log, profiles=profiles)
 
     # Objects
 

@@ -1,1 +1,0 @@
-"""A host that runs dry beside another scheduler, which does what a test says."""

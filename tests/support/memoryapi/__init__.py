@@ -1,1 +1,0 @@
-"""The HTTP face of the API server in memory, and a host on it in virtual time."""
