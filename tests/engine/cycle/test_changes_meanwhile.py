@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from scenes.working import in_work
+from engine_scenes import in_work
 
 from kruntimes_core.testing import affinity_object, term_object
 from kruntimes_core.testing.builders import NAMESPACE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scenes.working import in_work
+from engine_scenes import in_work
 
 from kruntimes_core import Reject, RuntimePod, Snapshot
 from kruntimes_core.engine.counters import ConflictStage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scenes.working import in_work
+from engine_scenes import in_work
 
 from kruntimes_core import InvalidRun, Targets
 from kruntimes_core.testing.builders import matching

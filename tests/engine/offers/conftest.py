@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from offering.scene import ALL, Scene
+from waiting_classes import ALL, Scene
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from offering.scene import ALL, FIRST, ON_POD, Scene
+from waiting_classes import ALL, FIRST, ON_POD, Scene
 
 from kruntimes_core.engine.plugin_work import PlanWork
 from kruntimes_core.testing.builders import NAMESPACE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from offering.scene import ALL, Scene
+from waiting_classes import ALL, Scene
 
 from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.engine.plugin_work import PlanWork

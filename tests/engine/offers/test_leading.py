@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from offering.scene import ALL, ON_POD, Scene
+from waiting_classes import ALL, ON_POD, Scene
 
 from kruntimes_core.testing.harness import Host
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from offering.scene import ALL, Scene
+from waiting_classes import ALL, Scene
 
 from kruntimes_core.engine.counters import SyncResult
 from kruntimes_core.engine.decisions import Outcome

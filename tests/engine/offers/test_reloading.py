@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from offering.scene import ALL, WAITS, Scene
+from waiting_classes import ALL, WAITS, Scene
 
 from kruntimes_core import Reject
 from kruntimes_core.engine.counters import WakeupSource

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from keeping.keeper import Keeper, Log, host_of
+from reserving_plugins import Keeper, Log, host_of
 
 from kruntimes_core.testing.harness import (
     Host,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keeping.keeper import Keeper, Log, host_of
+from reserving_plugins import Keeper, Log, host_of
 
 from kruntimes_core import Reject, RuntimePod
 from kruntimes_core.engine.plugin_work import ReserveWork

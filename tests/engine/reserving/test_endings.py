@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from keeping.keeper import RESERVED, Keeper, Log, host_of, unreserved
+from reserving_plugins import RESERVED, Keeper, Log, host_of, unreserved
 
 from kruntimes_core.testing.harness import (
     PODS,

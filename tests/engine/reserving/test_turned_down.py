@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keeping.keeper import RESERVED, Keeper, Log, host_of, unreserved
+from reserving_plugins import RESERVED, Keeper, Log, host_of, unreserved
 
 from kruntimes_core import Reject, Run
 from kruntimes_core.testing.plugins import fake_plugin

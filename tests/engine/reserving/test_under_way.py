@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from keeping.keeper import RESERVED, Keeper, Log, host_of, unreserved
+from reserving_plugins import RESERVED, Keeper, Log, host_of, unreserved
 
 from kruntimes_core.engine.plugin_work import ReserveWork
 from kruntimes_core.testing.harness import (

@@ -1,19 +1,24 @@
-"""How much code runs, and how much memory is taken, to do one thing.
+"""How much code runs, how much memory is taken and how often a clock is read, to do one thing.
 
-If both are the same in a cluster of twice the size, nothing loops over what exists: neither in Python,
-which shows as lines, nor in C, where a copy of a large table shows as memory.
+If code and memory are the same in a cluster of twice the size, nothing loops over what exists: neither in
+Python, which shows as lines, nor in C, where a copy of a large table shows as memory.
 """
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import tracemalloc
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
 from typing import Any
+
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.engine.clock import Now
 
 _OURS = "kruntimes_"
 _APART = ("kruntimes_core.testing", "kruntimes_core.lab")
@@ -93,3 +98,49 @@ def _peak_bytes(action: Callable[[], object]) -> int:
         return tracemalloc.get_traced_memory()[1] - before
     finally:
         tracemalloc.stop()
+
+
+class CountedClock:
+    """A `Clock` that knows how often it was read."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.readings = 0
+
+    def now(self) -> Now:
+        """See `Clock`."""
+        self.readings += 1
+        return self._clock.now()
+
+
+@contextmanager
+def counted_timers() -> Iterator[Counter[type]]:
+    """How many timers are set on the running loop within the block, by the class whose method they call."""
+    loop: Any = asyncio.get_running_loop()
+    counts: Counter[type] = Counter()
+    call_at = loop.call_at
+
+    def counted(when: float, callback: Any, *arguments: Any, **more: Any) -> asyncio.TimerHandle:
+        counts[type(getattr(callback, "__self__", None))] += 1
+        handle: asyncio.TimerHandle = call_at(when, callback, *arguments, **more)
+        return handle
+
+    loop.call_at = counted
+    try:
+        yield counts
+    finally:
+        loop.call_at = call_at
+
+
+class Ticks:
+    """Nanoseconds; what takes time is only what `spend` says."""
+
+    def __init__(self) -> None:
+        self._nanoseconds = 0
+
+    def __call__(self) -> int:
+        return self._nanoseconds
+
+    def spend(self, nanoseconds: int) -> None:
+        """Let time pass."""
+        self._nanoseconds += nanoseconds

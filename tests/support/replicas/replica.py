@@ -46,7 +46,9 @@ class Replica:
             namespace=LEASE_NAMESPACE,
             identity=identity,
         )
-        self.host = virtual_scheduler(self.wire, self.clock, log, leadership=self.elector, **host)
+        self.host = virtual_scheduler(
+            **{"transport": self.wire, "clock": self.clock, "log": log, "leadership": self.elector} | host
+        )
         show_election(self.host.metrics, self.elector)
         self.running = asyncio.create_task(self.host.run())
 

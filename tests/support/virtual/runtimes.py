@@ -50,7 +50,8 @@ class Site:
 
     def host(self, profiles: Profiles) -> Scheduler:
         """A scheduler for it."""
-        return virtual_scheduler(FaultyTransport(self.api), self.clock, self.log, profiles=profiles)
+        transport = FaultyTransport(self.api)
+        return virtual_scheduler(transport=transport, clock=self.clock, log=self.log, profiles=profiles)
 
     # Objects
 

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Any
 
-from kruntimes_core.cluster.client.transport import Transport
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
@@ -52,18 +51,15 @@ class VirtualCluster(SimulatedCluster):
             self.beat_all()
 
 
-def virtual_scheduler(transport: Transport, clock: VirtualClock, log: Log, **more: Any) -> Scheduler:
-    """A scheduler that leads from the beginning, in virtual time. more: other arguments of `Scheduler`."""
-    arguments: dict[str, Any] = {
+def virtual_scheduler(**arguments: Any) -> Scheduler:
+    """A scheduler in virtual time, which leads from the beginning unless the arguments say otherwise."""
+    usual: dict[str, Any] = {
         "settings": Settings(),
-        "transport": transport,
-        "clock": clock,
         "random": Random(7),
         "plugin_worker": InlinePlanner(),
         "leadership": AlwaysLeading(),
-        "log": log,
     }
-    return Scheduler(**arguments | more)
+    return Scheduler(**usual | arguments)
 
 
 class Site(VirtualCluster):
@@ -72,15 +68,16 @@ class Site(VirtualCluster):
     def __init__(self, profiles: Profiles, **host: Any) -> None:
         super().__init__()
         self.lines = io.StringIO()
-        self._log = Log(self.lines, self.clock, Level.TRACE)
-        self._arguments: dict[str, Any] = {"profiles": profiles, "transport": self.api} | host
-        self.host = virtual_scheduler(clock=self.clock, log=self._log, **self._arguments)
+        log = Log(self.lines, self.clock, Level.TRACE)
+        usual = {"profiles": profiles, "transport": self.api, "clock": self.clock, "log": log}
+        self._arguments: dict[str, Any] = usual | host
+        self.host = virtual_scheduler(**self._arguments)
         self.running: asyncio.Task[None] | None = None
 
     def succeed(self) -> None:
         """Put a host that knows nothing in the place of one that was stopped; it is still to start."""
         anew = {"plugin_worker": InlinePlanner(), "leadership": AlwaysLeading()}
-        self.host = virtual_scheduler(clock=self.clock, log=self._log, **self._arguments | anew)
+        self.host = virtual_scheduler(**self._arguments | anew)
 
     def start(self) -> None:
         """Start the host, and the heartbeats."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from counting.loops import CountedClock, counted_timers
+from counting.effort import CountedClock, counted_timers
 from virtual.site import Site, play
 from virtual.time import VirtualClock
 

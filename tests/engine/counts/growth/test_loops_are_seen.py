@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from counting.actions import measured, placements
-from counting.shapes import BASE, LINES, SPARE_BYTES
+from counting.actions import BASE, LINES, SPARE_BYTES, measured, placements
 
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.snapshot import Snapshot

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from counting.actions import Kind, endings, measured, placements
-from counting.shapes import BASE, LINES
+from counting.actions import BASE, LINES, Kind, endings, measured, placements
 
 from kruntimes_core.framework.configuration import Profiles
 

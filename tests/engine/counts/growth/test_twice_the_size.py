@@ -11,9 +11,8 @@ from functools import cache, partial
 from itertools import product
 
 import pytest
-from counting.actions import ACTIONS, Kind, affine_placements, measured
+from counting.actions import ACTIONS, LINES, SIZES, SPARE_BYTES, Kind, affine_placements, measured
 from counting.effort import Effort
-from counting.shapes import LINES, SIZES, SPARE_BYTES
 
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.bench.engine.shape import Shape

@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
-from counting.ticks import Ticks
+from counting.effort import Ticks
 
 from kruntimes_core.cli.bench.engine import answer
 from kruntimes_core.cli.bench.engine.command import engine

@@ -81,7 +81,7 @@ def test_binds_go_on_while_events_do_not(announced: Play, fault: str) -> None:
             at for at, what, _ in site.api.calls if what.verb == "patch" and (what.name or "").startswith("r")
         ]
         assert len(binds) == 20
-        assert max(binds) - asked == pytest.approx(0.01)
+        assert max(binds) - asked < 0.01
         counts = recorder_of(site).counts
         assert counts[EventReason.INVALID_RUN, outcome] == times
         assert {kind for _, kind in counts} == {outcome}

@@ -46,7 +46,7 @@ def test_a_crowd_is_told_of_at_the_pace_and_after_a_burst(announced: Play) -> No
             site.run(f"r{number:03}")
         await site.passes(AFTER + 5)
         assert len(way.calls) == 25 + 5 * 5
-        assert most_in_a_second(way) == 25 + 5
+        assert 25 < most_in_a_second(way) <= 25 + 5
         await site.passes(5)
         assert len(way.calls) == 25 + 5 * 10
         assert len({event["regarding"]["name"] for event in way.events}) == len(way.events)

@@ -53,7 +53,7 @@ def test_a_late_bind_beside_another_run_is_counted_and_told(profiles: Profiles) 
         assert "a pod holds more than it has pod=team-a/py-0 resources=runs" in third.log
         assert "kruntimes_scheduler_oversold_pods_total 1.0" in third.host.metrics.exposition().decode()
         (broken,) = site.traffic.broken
-        assert "pod py-0 holds {'runs': 2}" in broken
+        assert "pod py-0 is oversold: runs=2 of 1" in broken
         # It is one event, however often the Runs are seen; and it can come again.
         site.change("late", status={"phase": "Running"})
         await site.passes(1)

@@ -1,1 +1,0 @@
-"""Waiting Runs in several classes, and a worker whose calls may fail to come back."""

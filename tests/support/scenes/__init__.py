@@ -1,1 +1,0 @@
-"""Where several tests begin."""
