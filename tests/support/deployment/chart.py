@@ -1,7 +1,8 @@
-"""Helm's own engine on our chart: what it renders, and what it says of values. Nothing else imports it."""
+"""Helm's own engine on our chart: what it renders, what it says of values, and its releases."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,3 +91,53 @@ def value_sets() -> dict[str, Values]:
     files = sorted((CHART / "ci").glob("*-values.yaml"))
     sets = {path.name.removesuffix("-values.yaml"): yaml.safe_load(path.read_text()) for path in files}
     return {"default": {}, **sets}
+
+
+MANIFESTS = DEPLOY / "manifests"
+BY_HAND = frozenset({"namespace.yaml", "kustomization.yaml"})
+"""What no chart makes: Helm makes the namespace itself."""
+
+# True of a release alone.
+_OF_HELM = re.compile(r"^ *(app\.kubernetes\.io/managed-by|helm\.sh/chart): .*\n", re.MULTILINE)
+
+
+def plain_manifests() -> dict[str, str]:
+    """The text of each file by its name: what the default values give, without what Helm says of itself."""
+    texts = render().texts
+    return {
+        name: _OF_HELM.sub("", text.strip() + "\n") for name, text in texts.items() if name.endswith(".yaml")
+    }
+
+
+class Release:
+    """The release of our chart in one namespace. Nothing is waited for: no Pod runs on a test's cluster."""
+
+    def __init__(self, kubeconfig: Path, namespace: str, name: str = RELEASE) -> None:
+        self._kubeconfig = kubeconfig
+        self._namespace = namespace
+        self._name = name
+
+    @property
+    def exists(self) -> bool:
+        """Whether it was installed."""
+        with self._config() as helm:
+            return any(one["name"] == self._name for one in helm.list())
+
+    def install(self, values: Values, *, create_namespace: bool = False) -> str:
+        """`helm install`; gives the manifest of what was installed."""
+        with self._config() as helm:
+            made = helm.install(CHART, self._name, dict(values), create_namespace=create_namespace)
+            return str(made["manifest"])
+
+    def upgrade(self, values: Values) -> str:
+        """`helm upgrade`; gives the manifest."""
+        with self._config() as helm:
+            return str(helm.upgrade(CHART, self._name, dict(values))["manifest"])
+
+    def uninstall(self) -> None:
+        """`helm uninstall`."""
+        with self._config() as helm:
+            helm.uninstall(self._name)
+
+    def _config(self) -> helm_python.Config:
+        return helm_python.Config(kubeconfig_path=self._kubeconfig, namespace=self._namespace)

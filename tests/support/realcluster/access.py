@@ -1,14 +1,53 @@
-"""Namespaces, CRDs and ServiceAccounts for tests; each is in force when its function returns."""
+"""ServiceAccounts with their rules and kubeconfigs, and the rules that `deploy/manifests` has."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
+import yaml
+
+from kruntimes_core.cluster.permissions import Permission
 from realcluster.client import CRDS, NAMESPACES, SERVICE_ACCOUNTS, Answer, Client, Object, Resource
 from realcluster.servers import Cluster
+
+
+class Reachable(Protocol):
+    """An API server: a `Cluster`, or another one."""
+
+    @property
+    def url(self) -> str:
+        """Its base URL."""
+
+    @property
+    def ca_file(self) -> Path | None:
+        """Who signed its certificate; None for plain HTTP."""
+
+
+def kubeconfig_of(cluster: Reachable, token: str, folder: Path) -> Path:
+    """A kubeconfig for the bearer of a token."""
+    path = folder / "kubeconfig"
+    authority = {"server": cluster.url}
+    if cluster.ca_file is not None:
+        authority["certificate-authority"] = str(cluster.ca_file)
+    path.write_text(
+        json.dumps(
+            {
+                "apiVersion": "v1",
+                "kind": "Config",
+                "current-context": "test",
+                "clusters": [{"name": "test", "cluster": authority}],
+                "users": [{"name": "test", "user": {"token": token}}],
+                "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
+            }
+        )
+    )
+    return path
+
 
 Rule = Mapping[str, Sequence[str]]
 """One RBAC rule: apiGroups, resources, verbs, and so on."""
@@ -133,3 +172,44 @@ def _named(prefix: str) -> Object:
 def _made(answer: Answer) -> Object:
     assert answer.status == 201, answer.body
     return answer.body
+
+
+_MANIFESTS = Path(__file__).parents[3] / "deploy" / "manifests"
+
+
+def placing_rules() -> list[Rule]:
+    """What is needed where Runs are: everywhere, or in each namespace that the scheduler is told."""
+    return _rules("clusterrole")
+
+
+def electing_rules() -> list[Rule]:
+    """What is needed in the namespace of the Lease."""
+    return _rules("role")
+
+
+def rights_of(rules: Sequence[Rule]) -> set[Permission]:
+    """Every right that some rules grant."""
+    return {
+        Permission(verb, resource, group)
+        for rule in rules
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+def without(right: Permission, rules: Sequence[Rule]) -> list[Rule]:
+    """The rules that grant all but one right; each of the manifests' names one resource."""
+    left = []
+    for rule in rules:
+        if rule["apiGroups"] == [right.group] and rule["resources"] == [right.resource]:
+            rule = {**rule, "verbs": [verb for verb in rule["verbs"] if verb != right.verb]}
+        if rule["verbs"]:
+            left.append(rule)
+    assert rights_of(left) == rights_of(rules) - {right}
+    return left
+
+
+def _rules(name: str) -> list[Rule]:
+    role: dict[str, Any] = yaml.safe_load((_MANIFESTS / f"{name}.yaml").read_text())
+    return list(role["rules"])

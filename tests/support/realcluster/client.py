@@ -6,15 +6,45 @@ It is not the scheduler's driver on purpose: what is tested is not what tests wi
 from __future__ import annotations
 
 import json
+import socket
 import ssl
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
-from realcluster.following import ExpiredError, Following
+
+class ExpiredError(Exception):
+    """The server cannot tell any more what happened since a version."""
+
+
+class Following:
+    """An open watch: read by one thread, closed by any."""
+
+    def __init__(self, connection: HTTPConnection, response: HTTPResponse) -> None:
+        self._connection = connection
+        self._response = response
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The events, until the server or `close` ends it."""
+        try:
+            # A socket that another thread shut down ends in one of several ways.
+            with suppress(OSError, ValueError, HTTPException):
+                while line := self._response.readline():
+                    yield json.loads(line)
+        finally:
+            self._response.close()  # it holds the socket open, whatever becomes of the connection
+            self._connection.close()
+
+    def close(self) -> None:
+        """End it; whoever reads it sees its end."""
+        with suppress(OSError):
+            if self._connection.sock is not None:
+                self._connection.sock.shutdown(socket.SHUT_RDWR)
+
 
 Object = dict[str, Any]
 Query = Mapping[str, str | int]
@@ -189,3 +219,28 @@ def answer_of(response: HTTPResponse) -> Answer:
     text = response.read()
     is_json = response.headers.get_content_type() == "application/json"
     return Answer(response.status, json.loads(text) if is_json else {"text": text.decode()})
+
+
+class KeptClient(Client):
+    """A client that sends one request after the other on one connection."""
+
+    def __init__(self, client: Client) -> None:
+        self.__dict__.update(client.__dict__)
+        self._kept = self.connection()
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        content_type: str = "application/json",
+        query: Query | None = None,
+    ) -> Answer:
+        """See `Client.request`."""
+        target = f"{path}?{urlencode(query)}" if query else path
+        return answer_of(self.send(self._kept, method, target, body, content_type))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._kept.close()

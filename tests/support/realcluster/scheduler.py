@@ -17,13 +17,15 @@ from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 
-from realcluster.kubeconfigs import Reachable, kubeconfig_of
+from realcluster.access import Reachable, kubeconfig_of
 
 COMMAND = str(Path(sys.executable).with_name("kruntimes"))
 """The console script, as it was installed beside this interpreter."""
 
 STEADY = "heartbeatStalenessSeconds: 3600\n"
 """A configuration for tests that have something else in mind than heartbeats."""
+HASTY = f"{STEADY}events: {{afterSeconds: 1, repeatSeconds: 1}}\n"
+"""A configuration with which what lasts for a second is announced, and again after another."""
 
 RULES = [
     {"apiGroups": ["kruntimes.io"], "resources": ["runs"], "verbs": ["get", "list", "watch"]},

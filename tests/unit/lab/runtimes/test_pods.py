@@ -57,7 +57,7 @@ def test_heartbeats_keep_a_pod_fresh_and_change_nothing_else() -> None:
             assert probed(site, "py-0") <= 6
         after = site.conditions("pods", "py-0")
         assert after["Ready"] == before["Ready"]
-        beats = [call for call in site.transport.calls if call.path.endswith("/pods/py-0/status")]
+        beats = [call for _, _, call in site.transport.calls if call.path.endswith("/pods/py-0/status")]
         assert len(beats) == 13
 
     play(scene)

@@ -63,7 +63,7 @@ def test_a_write_that_is_refused_for_ever_is_not_repeated_without_a_pause() -> N
         site.transport.faults.append(Trouble("pods", 10_000, Response(422, b"{}")).strike)
         site.runtime()
         await passes(30)
-        assert len([call for call in site.transport.calls if call.method == "POST"]) <= 31
+        assert len([call for _, _, call in site.transport.calls if call.method == "POST"]) <= 31
 
     play(scene)
 
@@ -97,7 +97,7 @@ def test_every_patch_is_guarded_by_a_version() -> None:
         await passes(TASK_SECONDS + 10)
 
     site = play(scene)
-    patches = [json.loads(call.body or b"") for call in site.transport.calls if call.method == "PATCH"]
+    patches = [json.loads(call.body or b"") for _, _, call in site.transport.calls if call.method == "PATCH"]
     assert len(patches) > 5
     assert all(patch["metadata"]["resourceVersion"] for patch in patches)
 
