@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from waiting_classes import ALL, Scene
+
+from tests.engine.offers.scene import ALL, Scene
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from waiting_classes import ALL, FIRST, ON_POD, Scene
 
 from kruntimes_core.engine.plugin_work import PlanWork
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import PODS, hold_request
+from tests.engine.offers.scene import ALL, FIRST, ON_POD, Scene
 
 
 def replaced(scene: Scene) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from waiting_classes import ALL, ON_POD, Scene
-
 from kruntimes_core.testing.harness import Host
+from tests.engine.offers.scene import ALL, ON_POD, Scene
 
 
 def test_offers_that_come_back_after_the_lease_was_lost_bind_nobody(scene: Scene) -> None:

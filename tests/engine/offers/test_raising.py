@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from waiting_classes import ALL, Scene
 
 from kruntimes_core.engine.counters import SyncResult
 from kruntimes_core.engine.decisions import Outcome
+from tests.engine.offers.scene import ALL, Scene
 
 
 def fail() -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from waiting_classes import ALL, WAITS, Scene
-
 from kruntimes_core import Reject
 from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+from tests.engine.offers.scene import ALL, WAITS, Scene
 
 
 def closed() -> Profiles:

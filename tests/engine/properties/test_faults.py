@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from histories.disturbed import Disturbed, disturbances
-from histories.history import pictures, placements
-from histories.steps import Step, histories
 from hypothesis import given, settings
 
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS, WORKSPACES, Host
+from tests.engine.properties.disturbed import Disturbed, disturbances
+from tests.engine.properties.history import pictures, placements
+from tests.engine.properties.steps import Step, histories
 
 
 def truth(host: Host) -> dict[str, dict[str, int]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from histories.disturbed import Disturbed, disturbances
-from histories.steps import Step, histories
 from hypothesis import given, settings
 
 from kruntimes_core.engine.plugin_work import BatchRetryWork
 from kruntimes_core.framework.configuration import Profiles
+from tests.engine.properties.disturbed import Disturbed, disturbances
+from tests.engine.properties.steps import Step, histories
 
 HISTORIES = 60
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from histories.disturbed import Disturbed, disturbances
-from histories.steps import Step, histories
 from hypothesis import given, settings
 
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing.plugins import fake_plugin
+from tests.engine.properties.disturbed import Disturbed, disturbances
+from tests.engine.properties.steps import Step, histories
 
 
 class Ledger:

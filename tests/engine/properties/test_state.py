@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from histories.history import History, pictures
-from histories.steps import Step, histories
 from hypothesis import given, settings
 
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS, WORKSPACES, Host
+from tests.engine.properties.history import History, pictures
+from tests.engine.properties.steps import Step, histories
 
 
 @settings(max_examples=60)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from histories.history import History, placements
-from histories.steps import Step, histories
 from hypothesis import given, settings
 
 from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import Host
+from tests.engine.properties.history import History, placements
+from tests.engine.properties.steps import Step, histories
 
 
 class Exhaustive(Host):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from reserving_plugins import Keeper, Log, host_of
 
 from kruntimes_core.testing.harness import (
     Host,
 )
+from tests.engine.reserving.keeper import Keeper, Log, host_of
 
 
 @pytest.fixture

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from reserving_plugins import Keeper, Log, host_of
-
 from kruntimes_core import Reject, RuntimePod
 from kruntimes_core.engine.plugin_work import ReserveWork
 from kruntimes_core.testing.plugins import fake_plugin
+from tests.engine.reserving.keeper import Keeper, Log, host_of
 
 
 def test_a_reserve_that_raises_is_given_back_too_with_those_before_it(log: Log) -> None:

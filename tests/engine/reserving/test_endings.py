@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from reserving_plugins import RESERVED, Keeper, Log, host_of, unreserved
 
 from kruntimes_core.testing.harness import (
     PODS,
@@ -17,6 +16,7 @@ from kruntimes_core.testing.harness import (
     lose_request,
     refuse,
 )
+from tests.engine.reserving.keeper import RESERVED, Keeper, Log, host_of, unreserved
 
 
 def test_unreserve_is_asked_when_the_assignment_is_seen_and_not_before(host: Host, log: Log) -> None:

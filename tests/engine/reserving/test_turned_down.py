@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from reserving_plugins import RESERVED, Keeper, Log, host_of, unreserved
-
 from kruntimes_core import Reject, Run
 from kruntimes_core.testing.plugins import fake_plugin
+from tests.engine.reserving.keeper import RESERVED, Keeper, Log, host_of, unreserved
 
 
 def test_a_pod_that_a_reserve_turns_down_is_left_out_and_the_next_best_is_taken(log: Log) -> None:

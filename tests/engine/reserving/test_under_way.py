@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from reserving_plugins import RESERVED, Keeper, Log, host_of, unreserved
 
 from kruntimes_core.engine.plugin_work import ReserveWork
 from kruntimes_core.testing.harness import (
     Host,
     hold_request,
 )
+from tests.engine.reserving.keeper import RESERVED, Keeper, Log, host_of, unreserved
 
 
 def test_a_plan_that_comes_back_after_leadership_was_lost_reserves_nothing(log: Log) -> None:

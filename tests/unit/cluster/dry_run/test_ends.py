@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from virtual.dry_run import PATIENCE_SECONDS, Beside, play
 from virtual.site import Site
 
 from kruntimes_core.cluster.dry_run.differences import DifferenceKind
@@ -13,6 +12,7 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.plugin_results import InvalidRun
 from kruntimes_core.model.run import Run
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+from tests.unit.cluster.dry_run.scene import PATIENCE_SECONDS, Beside, play
 
 
 @pytest.mark.parametrize(

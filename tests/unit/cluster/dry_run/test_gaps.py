@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 from virtual.calls import status, target
-from virtual.dry_run import PATIENCE_SECONDS, Beside, play
 from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, Response
@@ -14,6 +13,7 @@ from kruntimes_core.engine.events import RunObserved
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import RUNS
+from tests.unit.cluster.dry_run.scene import PATIENCE_SECONDS, Beside, play
 
 
 async def lists_anew(site: Site) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from virtual.dry_run import PATIENCE_SECONDS, Beside, play
 from virtual.site import Site
 
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS
+from tests.unit.cluster.dry_run.scene import PATIENCE_SECONDS, Beside, play
 
 _ACTIVE = ("Scheduled", "Running", "Ready")
 _TERMINAL = ("Succeeded", "Failed", "Cancelled")

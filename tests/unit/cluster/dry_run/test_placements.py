@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from virtual.dry_run import TWO_PODS, Beside, play
 from virtual.site import Site
 
 from kruntimes_core.cluster.dry_run.differences import DifferenceKind, Hint
@@ -11,6 +10,7 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.plugin_results import Reject
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+from tests.unit.cluster.dry_run.scene import TWO_PODS, Beside, play
 
 
 def test_the_same_pod(profiles: Profiles) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from virtual.events import Play, Scene, play_announced
 
 from kruntimes_core.framework.configuration import Profiles
+from tests.unit.cluster.event_recorder.scene import Play, Scene, play_announced
 
 
 @pytest.fixture

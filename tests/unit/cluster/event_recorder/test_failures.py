@@ -7,13 +7,13 @@ import json
 
 import pytest
 from virtual.calls import Fault, status
-from virtual.events import AFTER, EventWay, Play, recorder_of
 from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReason
 from kruntimes_core.testing.builders import make_pod, make_run
 from kruntimes_core.testing.objects import affinity_object, term_object
+from tests.unit.cluster.event_recorder.scene import AFTER, EventWay, Play, recorder_of
 
 FORBIDDEN = 'events.events.k8s.io is forbidden: User "u" cannot create resource "events" in API group'
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from replicas.site import Site, play
 from virtual.calls import status, target
-from virtual.events import AFTER, REPEAT, EventWay
 from virtual.site import Site as Alone
 from virtual.site import play as play_alone
 
@@ -17,6 +15,8 @@ from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReaso
 from kruntimes_core.cluster.event_recorder.event_queue import Lane
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import make_pod, make_run
+from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay
+from tests.unit.cluster.leader_election.site import Site, play
 
 
 async def refuse_renewals(call: Call) -> Response | None:

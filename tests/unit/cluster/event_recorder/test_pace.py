@@ -9,7 +9,6 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from virtual.events import AFTER, REPEAT, EventWay, Play, recorder_of
 from virtual.site import Site
 
 from kruntimes_core.cluster.event_recorder.event import (
@@ -29,6 +28,7 @@ from kruntimes_core.cluster.event_recorder.sender import EventCorrelator
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.testing.builders import NOW, make_pod, make_run
 from kruntimes_core.testing.objects import affinity_object, term_object
+from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay, Play, recorder_of
 
 CROWD = 10_000
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import pytest
 from virtual.calls import status, target
-from virtual.events import AFTER, REPEAT, EventWay, Play, recorder_of
 from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
@@ -18,6 +17,7 @@ from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness.object_tracker import PODS
 from kruntimes_core.testing.objects import affinity_object, term_object
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay, Play, recorder_of
 
 SECRET = "hunter2"  # noqa: S105 - it is what must not be told
 

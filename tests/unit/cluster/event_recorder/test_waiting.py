@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from virtual.events import AFTER, REPEAT, EventWay, Play, recorder_of
 from virtual.site import Site
 
 from kruntimes_core.cluster.event_recorder.event import CONTROLLER
 from kruntimes_core.cluster.event_recorder.event_queue import Lane
 from kruntimes_core.cluster.event_recorder.sources import NEVER
 from kruntimes_core.testing.objects import affinity_object, term_object
+from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay, Play, recorder_of
 
 
 def test_a_run_that_waits_for_long_has_an_event_with_the_words_of_its_status(announced: Play) -> None:

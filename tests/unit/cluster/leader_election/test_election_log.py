@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from replicas.replica import Replica
-from replicas.site import Site, play
-from replicas.wire import LEASE_NAMESPACE
-
 from kruntimes_core.framework.configuration import Profiles
+from tests.unit.cluster.leader_election.replica import Replica
+from tests.unit.cluster.leader_election.site import Site, play
+from tests.unit.cluster.leader_election.wire import LEASE_NAMESPACE
 
 TEXTS = ("standing by", "new leader elected", "leading ", "not leading any more")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from replicas.replica import Replica
-from replicas.site import Site, play
 from virtual.calls import status, target
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations
 from kruntimes_core.cluster.observability.health import HealthCheck
 from kruntimes_core.framework.configuration import Profiles
+from tests.unit.cluster.leader_election.replica import Replica
+from tests.unit.cluster.leader_election.site import Site, play
 
 
 def test_another_leads_within_a_second_of_a_clean_stop(profiles: Profiles) -> None:

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
-from replicas.replica import Replica
-from replicas.site import Site, play
 from virtual.calls import status, target
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles
+from tests.unit.cluster.leader_election.replica import Replica
+from tests.unit.cluster.leader_election.site import Site, play
 
 
 def late(site: Site, replica: Replica, plural: str, seconds: float) -> None:

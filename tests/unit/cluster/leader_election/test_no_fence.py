@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from replicas.replica import Replica
-from replicas.site import Site, play
-
 from kruntimes_core.framework.configuration import Profiles
+from tests.unit.cluster.leader_election.replica import Replica
+from tests.unit.cluster.leader_election.site import Site, play
 
 
 async def _bind_is_held_back(site: Site, first: Replica) -> None:

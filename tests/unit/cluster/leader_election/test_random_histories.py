@@ -7,13 +7,13 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from replicas.replica import Replica
-from replicas.site import Site, play
 from virtual.calls import Target, status
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import RUNS
+from tests.unit.cluster.leader_election.replica import Replica
+from tests.unit.cluster.leader_election.site import Site, play
 
 _SECONDS = 40
 _CODES = (403, 409, 429, 500, 503)

@@ -7,12 +7,12 @@ import re
 from typing import Any
 
 import pytest
-from replicas.site import Site, play
-from replicas.wire import LEASE_NAMESPACE
 from virtual.calls import status, target
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles
+from tests.unit.cluster.leader_election.site import Site, play
+from tests.unit.cluster.leader_election.wire import LEASE_NAMESPACE
 
 GO = {
     "holderIdentity": "kruntimes-scheduler-5d9c7b6f4-x2k8p_0f8c2f7e-1b2c-4d3e-8f90-a1b2c3d4e5f6",

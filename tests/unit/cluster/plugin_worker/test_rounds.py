@@ -6,11 +6,11 @@ import asyncio
 import threading
 
 from engine_scenes import executed, planning
-from waiting_classes import ALL, Scene
 
 from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
 from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.framework.runtime import PluginFailure, Unschedulable
+from tests.engine.offers.scene import ALL, Scene
 
 
 async def settle(planner: ThreadPluginWorker, scene: Scene) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import islice
 
 import pytest
-from virtual.runtimes import Site
 from virtual.time import run_virtual
 
 from kruntimes_core.lab.apiserver.status import ApiError
 from kruntimes_core.lab.dev import manifests
 from kruntimes_core.lab.dev.demo import RUNTIMES, demo
 from kruntimes_core.lab.dev.workload import Arrival, feed, first_runs, plain
+from tests.unit.lab.runtimes.scene import Site
 
 
 def runs(arrivals: list[Arrival]) -> list[str]:

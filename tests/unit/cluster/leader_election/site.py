@@ -16,8 +16,8 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.requests import Patch
 from kruntimes_core.lab.apiserver.resources import MERGE
 from kruntimes_core.lab.apiserver.server import ApiServer
-from replicas.replica import Replica
-from replicas.wire import LEASE_NAMESPACE, Traffic
+from tests.unit.cluster.leader_election.replica import Replica
+from tests.unit.cluster.leader_election.wire import LEASE_NAMESPACE, Traffic
 
 
 class Leases:

@@ -7,8 +7,6 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from histories.history import History
-from histories.steps import Step, pod_names, run_names
 from kruntimes_core.cluster.plugin_worker.abandoned_calls import failed
 from kruntimes_core.engine.api_calls import OutcomeUnknown, Write, WriteAnswer
 from kruntimes_core.engine.plugin_work import (
@@ -39,6 +37,8 @@ from kruntimes_core.testing.harness import (
     lose_request,
     refuse,
 )
+from tests.engine.properties.history import History
+from tests.engine.properties.steps import Step, pod_names, run_names
 
 FAULTS: dict[str, Callable[[Host, Write], WriteAnswer | None]] = {
     "apply": apply,

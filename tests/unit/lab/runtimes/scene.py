@@ -10,6 +10,10 @@ from itertools import count
 from random import Random
 from typing import Any
 
+from virtual.site import virtual_scheduler
+from virtual.time import VirtualClock, run_virtual
+from virtual.transport import FaultyTransport
+
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.framework.configuration import Profiles
@@ -19,9 +23,6 @@ from kruntimes_core.lab.apiserver.server import ApiServer
 from kruntimes_core.lab.dev import manifests
 from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
 from kruntimes_core.lab.runtimes.simulated_runtimes import SimulatedRuntimes
-from virtual.site import virtual_scheduler
-from virtual.time import VirtualClock, run_virtual
-from virtual.transport import FaultyTransport
 
 Object = dict[str, Any]
 NAMESPACE = manifests.NAMESPACE

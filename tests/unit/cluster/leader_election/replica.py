@@ -15,7 +15,7 @@ from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_e
 from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.testing.builders import NOW
-from replicas.wire import LEASE_NAMESPACE, Traffic, Wire
+from tests.unit.cluster.leader_election.wire import LEASE_NAMESPACE, Traffic, Wire
 
 
 class Replica:

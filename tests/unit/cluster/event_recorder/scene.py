@@ -7,6 +7,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import cached_property
 from typing import Any, Protocol
 
+from virtual.calls import Fault
+from virtual.direct import DirectTransport
+from virtual.site import Site, play
+from virtual.time import VirtualClock
+
 from embedded.bodies import namespace_body
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.cluster.event_recorder.recorder import EventRecorder, EventSettings, EventSink, events_to
@@ -15,10 +20,6 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.server import ApiServer
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.harness import ObjectTracker
-from virtual.calls import Fault
-from virtual.direct import DirectTransport
-from virtual.site import Site, play
-from virtual.time import VirtualClock
 
 Object = dict[str, Any]
 INSTANCE = "host_1"

@@ -6,6 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from virtual.site import Site
+from virtual.site import play as play_site
+
 from kruntimes_core.cluster.client.transport import ReadOnlyTransport
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
 from kruntimes_core.cluster.dry_run.differences import Difference
@@ -15,8 +18,6 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import PODS
 from kruntimes_core.testing.objects import time_text
-from virtual.site import Site
-from virtual.site import play as play_site
 
 PATIENCE_SECONDS = 30.0
 TWO_PODS: Mapping[str, int] = MappingProxyType({"py-0": 4, "py-1": 4})

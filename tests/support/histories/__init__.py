@@ -1,1 +1,0 @@
-"""Generated histories of a cluster, played on a host."""

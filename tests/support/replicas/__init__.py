@@ -1,1 +1,0 @@
-"""Several schedulers on one API server in memory, in virtual time, each with clocks and a line of its own."""
