@@ -54,12 +54,12 @@ class Calls(list[tuple[str, str, Mapping[str, Any]]]):
     """Calls in their order: plugin, hook, arguments by name."""
 
     def count(self, hook: str, plugin: str | None = None) -> int:  # type: ignore[override]
-        """How often a hook was asked, of one plugin or of all."""
-        return sum(1 for name, asked, _ in self if asked == hook and plugin in (None, name))
+        """How often a hook was called, of one plugin or of all."""
+        return sum(1 for name, called, _ in self if called == hook and plugin in (None, name))
 
     @property
     def hooks(self) -> Counter[str]:
-        """How often each hook was asked."""
+        """How often each hook was called."""
         return Counter(hook for _, hook, _ in self)
 
 

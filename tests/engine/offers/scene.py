@@ -82,7 +82,7 @@ class Scene:
         return profiles_of(self.moody.plugin(), room())
 
     def fail(self, gpus: int, hook: str, failure: Callable[[], object]) -> None:
-        """Let one plugin do something else in a hook when it is asked for Runs that want so many GPUs."""
+        """Let one plugin do something else in a hook when it is called for Runs that want so many GPUs."""
         self.moody.fails_for, self.moody.hook, self.moody.failure = gpus, hook, failure
 
     def gpus(self, number: int) -> None:
