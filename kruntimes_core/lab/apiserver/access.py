@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kruntimes_core.lab.apiserver.go_text import quote
-from kruntimes_core.lab.apiserver.resources import Resource
-from kruntimes_core.lab.apiserver.status import ApiError, forbidden, unauthorized
+from kruntimes_core.lab.apiserver.errors import ApiError, forbidden_request, quote, unauthorized
+from kruntimes_core.lab.apiserver.kinds.strategy import Resource
 
 _EVERYTHING = "*"
 
@@ -71,7 +70,7 @@ def denied(user: str, verb: str, resource: Resource, subresource: str, namespace
     place = f"in the namespace {quote(namespace)}" if namespace else "at the cluster scope"
     what = f"resource {quote(full)} in API group {quote(resource.group)}"
     why = f"User {quote(user)} cannot {verb} {what} {place}"
-    return forbidden(resource.group, resource.plural, name, why)
+    return forbidden_request(resource.group, resource.plural, name, why)
 
 
 def _in(value: str, allowed: frozenset[str]) -> bool:

@@ -1,13 +1,25 @@
-"""Deleting: at once, or after grace and finalizers; and what controllers would do after it."""
+"""Deleting: at once, or after grace and finalizers; and what controllers would do after it.
+
+Deleting objects: the verbs around the rules of `deletion`, and what controllers do after them.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from kruntimes_core.lab.apiserver.objects import Object, metadata_of, with_metadata
-from kruntimes_core.lab.apiserver.requests import DeleteOptions
-from kruntimes_core.lab.apiserver.resources import Resource
-from kruntimes_core.lab.apiserver.status import conflict
+from kruntimes_core.lab.apiserver.errors import (
+    conflict,
+    details_of,
+    forbidden_request,
+    method_not_allowed,
+    success,
+)
+from kruntimes_core.lab.apiserver.kinds.builtin import IMMORTAL
+from kruntimes_core.lab.apiserver.kinds.strategy import Resource
+from kruntimes_core.lab.apiserver.objects import Object, key_of, metadata_of, with_metadata
+from kruntimes_core.lab.apiserver.registry import Registry
+from kruntimes_core.lab.apiserver.requests import Answer, DeleteOptions, ListOptions
+from kruntimes_core.lab.apiserver.watch_cache import Page
 from kruntimes_core.model.times import format_time, parse_time
 
 _POLICY_FINALIZERS = {"Foreground": "foregroundDeletion", "Orphan": "orphan"}
@@ -81,3 +93,72 @@ def without_policy(obj: Object) -> Object:
     standing = metadata_of(obj).get("finalizers", [])
     kept = [name for name in standing if name not in _POLICY_FINALIZERS.values()]
     return obj if kept == standing else with_metadata(obj, finalizers=kept or None)
+
+
+class Deleter:
+    """The deleting half of an `ApiServer`; controllers: as it says there."""
+
+    def __init__(self, contents: Registry, *, controllers: bool) -> None:
+        self._contents = contents
+        self._controllers = controllers
+
+    def delete(self, resource: Resource, namespace: str | None, name: str, options: DeleteOptions) -> Answer:
+        """Delete one object; see `ApiServer.delete`."""
+        if "delete" not in resource.verbs:
+            raise method_not_allowed()
+        obj = self._contents.stored(resource, namespace, name).object
+        if resource.plural == "namespaces":
+            return Answer(self._delete_namespace(resource, obj, options))
+        check_preconditions(resource, obj, options)
+        after = self._marked(resource, obj, options)
+        if not is_over(after):
+            return Answer(resource.strategy.from_storage(after))
+        gone = self._contents.remove(resource, after)
+        if resource.strategy.returns_deleted:
+            return Answer(resource.strategy.from_storage(gone.object))
+        uid = metadata_of(gone.object).get("uid")
+        return Answer(success(details_of(resource.group, resource.plural, name, uid=uid)))
+
+    def delete_collection(
+        self, resource: Resource, namespace: str | None, selected: ListOptions, options: DeleteOptions
+    ) -> Page:
+        """Delete a selection; see `ApiServer.delete_collection`."""
+        if "deletecollection" not in resource.verbs:
+            raise method_not_allowed()
+        found = self._contents.page(resource, namespace, selected)
+        for stored in found.items:
+            self.delete(resource, *key_of(stored.object), options)
+        return found
+
+    def _marked(self, resource: Resource, obj: Object, options: DeleteOptions) -> Object:
+        """The object with the mark of its deletion, kept where it does not go in the same step."""
+        after = marked(resource, obj, options, self._contents.now())
+        if self._controllers:
+            after = without_policy(after)
+        # A kind with grace is marked first even if it goes at once: watches see both steps.
+        graceful = resource.strategy.grace_seconds(obj, options.grace_period_seconds) is not None
+        if (graceful or not is_over(after)) and after != obj:
+            return self._contents.accept(resource, "", obj, after).object
+        return after
+
+    def _delete_namespace(self, resource: Resource, obj: Object, options: DeleteOptions) -> Object:
+        name = metadata_of(obj)["name"]
+        if name in IMMORTAL:
+            raise forbidden_request("", "namespaces", name, "this namespace may not be deleted")
+        check_preconditions(resource, obj, options)
+        if "deletionTimestamp" in metadata_of(obj):
+            return obj
+        ending = marked(resource, obj, DeleteOptions(), self._contents.now())
+        ending = with_metadata(ending, deletionGracePeriodSeconds=None)
+        ending = {**ending, "status": {**obj.get("status", {}), "phase": "Terminating"}}
+        after = self._contents.accept(resource, "", obj, ending).object
+        if self._controllers:
+            self._empty(name)
+            self._contents.remove(resource, after)
+        return after
+
+    def _empty(self, namespace: str) -> None:
+        tables = {one.strategy.table: one for one in self._contents.resources if one.namespaced}
+        for resource in tables.values():
+            for stored in self._contents.page(resource, namespace, ListOptions()).items:
+                self._contents.remove(resource, stored.object)

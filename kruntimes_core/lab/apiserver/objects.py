@@ -2,6 +2,8 @@
 
 Every write makes a new object and shares with the old one whatever did not change. So what the store
 gives out is the object itself, not a copy: whoever wants to change it copies it first.
+
+The two halves of an object, whatever a client wrote in their place.
 """
 
 from __future__ import annotations
@@ -48,3 +50,15 @@ def without(obj: Mapping[str, Any], *names: str) -> Object:
 def micro_time(moment: datetime) -> str:
     """An aware time as a MicroTime: UTC, six digits of a second, `Z`."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def status_of(obj: Object) -> Object:
+    """Its status; empty where it has none."""
+    status = obj.get("status")
+    return status if isinstance(status, dict) else {}
+
+
+def spec_of(obj: Object) -> Object:
+    """Its spec; empty where it has none."""
+    spec = obj.get("spec")
+    return spec if isinstance(spec, dict) else {}

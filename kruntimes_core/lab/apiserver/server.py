@@ -11,25 +11,18 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from kruntimes_core.crds import crds
-from kruntimes_core.lab.apiserver import lists
-from kruntimes_core.lab.apiserver.contents import Contents
-from kruntimes_core.lab.apiserver.deleting import Deleter
+from kruntimes_core.lab.apiserver.deletion import Deleter
+from kruntimes_core.lab.apiserver.kinds.strategy import Resource
 from kruntimes_core.lab.apiserver.objects import Object
-from kruntimes_core.lab.apiserver.requests import (
-    Answer,
-    DeleteOptions,
-    ListOptions,
-    Patch,
-    WriteOptions,
-)
-from kruntimes_core.lab.apiserver.resources import Resource
-from kruntimes_core.lab.apiserver.store import HISTORY_LIMIT
-from kruntimes_core.lab.apiserver.validation.rules import Compile
-from kruntimes_core.lab.apiserver.watch import Watch
+from kruntimes_core.lab.apiserver.registry import Registry
+from kruntimes_core.lab.apiserver.requests import Answer, DeleteOptions, ListOptions, Patch, WriteOptions
+from kruntimes_core.lab.apiserver.rules import Compile
+from kruntimes_core.lab.apiserver.storage import HISTORY_LIMIT
+from kruntimes_core.lab.apiserver.watch_cache import Page, Selection, Watch
 from kruntimes_core.lab.apiserver.writing import Writer
 
 
-class ApiServer(Contents):
+class ApiServer(Registry):
     """Everything that a kube-apiserver does with the kinds of this system."""
 
     def __init__(
@@ -80,7 +73,7 @@ class ApiServer(Contents):
     ) -> Watch:
         """A watch; wake: see `Watch`. Raises `ApiError`: 400 and 422 for options, 410 for an old version."""
         options.check_watch()
-        selection = lists.Selection(resource, namespace, options)
+        selection = Selection(resource, namespace, options)
         version = options.version_number()
         from_now = version == 0 or options.send_initial_events
         since = None if from_now else version
@@ -140,6 +133,6 @@ class ApiServer(Contents):
         namespace: str | None,
         selected: ListOptions,
         options: DeleteOptions | None = None,
-    ) -> lists.Page:
+    ) -> Page:
         """Delete every object of a selection; returns them as they were. Raises `ApiError`."""
         return self._deleter.delete_collection(resource, namespace, selected, options or DeleteOptions())

@@ -17,7 +17,7 @@ from embedded.bodies import Object
 from kruntimes_core.lab.apiserver.access import Access
 from kruntimes_core.lab.apiserver.faults.faults import Faults
 from kruntimes_core.lab.apiserver.http.embedded import EmbeddedServer
-from kruntimes_core.lab.apiserver.resources import MERGE
+from kruntimes_core.lab.apiserver.kinds.strategy import MERGE
 from kruntimes_core.lab.apiserver.server import ApiServer
 
 RUNS = "/apis/kruntimes.io/v1alpha1/namespaces/team-a/runs"

@@ -6,14 +6,13 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from kruntimes_core.cluster.client.transport import Call, Response, StreamRefusedError
+from kruntimes_core.lab.apiserver.errors import ApiError
 from kruntimes_core.lab.apiserver.faults.faults import Faults
-from kruntimes_core.lab.apiserver.http.answers import sent_error
-from kruntimes_core.lab.apiserver.http.serving import renderer_of, serve
-from kruntimes_core.lab.apiserver.http.watching import Teller
-from kruntimes_core.lab.apiserver.paths import find_call
-from kruntimes_core.lab.apiserver.queries import list_options
+from kruntimes_core.lab.apiserver.http.negotiation import list_options
+from kruntimes_core.lab.apiserver.http.serving import renderer_of, sent_error, serve
+from kruntimes_core.lab.apiserver.http.watching import WatchHandler
+from kruntimes_core.lab.apiserver.requests import request_info
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.apiserver.status import ApiError
 
 Fault = Callable[[Call], Awaitable[Response | None]]
 """May answer a call in place of the server, or raise."""
@@ -36,7 +35,7 @@ class DirectTransport:
             answer = await fault(call)
             if answer is not None:
                 return answer
-        meant = find_call(
+        meant = request_info(
             self._api.resources, call.method, call.path.strip("/").split("/"), watch=False, continued=False
         )
         content_type = call.headers.get("content-type", "application/json")
@@ -49,13 +48,15 @@ class DirectTransport:
     async def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
         """See `Transport`."""
         query = dict(call.query)
-        meant = find_call(
+        meant = request_info(
             self._api.resources, call.method, call.path.strip("/").split("/"), watch=True, continued=False
         )
         renderer = renderer_of(self._api, meant, query, "")
         chunks: asyncio.Queue[bytes] = asyncio.Queue()
         try:
-            teller = Teller(self._api, Faults(), meant, renderer, list_options(query), _BOOKMARK_SECONDS)
+            teller = WatchHandler(
+                self._api, Faults(), meant, renderer, list_options(query), _BOOKMARK_SECONDS
+            )
         except ApiError as error:
             raise StreamRefusedError(Response(error.code, sent_error(error).body)) from error
         telling = asyncio.create_task(teller.tell(chunks.put))

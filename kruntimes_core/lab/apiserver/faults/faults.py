@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from kruntimes_core.lab.apiserver.encoding import encode, encode_event
+from kruntimes_core.lab.apiserver.errors import ApiError, timeout
 from kruntimes_core.lab.apiserver.faults.kinds import (
     EmptyWatch,
     ListTrouble,
@@ -21,8 +22,7 @@ from kruntimes_core.lab.apiserver.faults.kinds import (
 from kruntimes_core.lab.apiserver.faults.log import RequestLog
 from kruntimes_core.lab.apiserver.faults.scope import Fault, Gate, Scope
 from kruntimes_core.lab.apiserver.faults.streams import OpenWatches
-from kruntimes_core.lab.apiserver.paths import Call
-from kruntimes_core.lab.apiserver.status import ApiError, timeout
+from kruntimes_core.lab.apiserver.requests import RequestInfo
 
 _F = TypeVar("_F", bound=Fault)
 
@@ -149,21 +149,21 @@ class Faults:
 
     # What the HTTP layer asks
 
-    def troubles(self, call: Call, when: When) -> list[Trouble]:
+    def troubles(self, call: RequestInfo, when: When) -> list[Trouble]:
         """The faults that strike a request now, in the order in which they were asked for."""
         found = (fault for fault in self._faults if isinstance(fault, Trouble) and fault.when is when)
         return [fault for fault in found if fault.strikes(call)]
 
-    def list_trouble(self, call: Call) -> ListTrouble | None:
+    def list_trouble(self, call: RequestInfo) -> ListTrouble | None:
         """The fault that strikes a list, None for none."""
         found = (fault for fault in self._faults if isinstance(fault, ListTrouble))
         return next((fault for fault in found if fault.strikes(call)), None)
 
-    def ends_at_once(self, call: Call) -> bool:
+    def ends_at_once(self, call: RequestInfo) -> bool:
         """Whether a watch ends before any event."""
         return any(isinstance(fault, EmptyWatch) and fault.strikes(call) for fault in self._faults)
 
-    def is_held(self, call: Call) -> bool:
+    def is_held(self, call: RequestInfo) -> bool:
         """Whether the events of a watch are held back now."""
         holds = (fault for fault in self._faults if isinstance(fault, WatchHold))
         return any(
@@ -175,7 +175,7 @@ class Faults:
         return fault
 
 
-def _concerns(scope: Scope, call: Call) -> bool:
+def _concerns(scope: Scope, call: RequestInfo) -> bool:
     return scope.matches(call) or (
         not call.namespace and scope.plural in (None, call.resource.plural) and scope.verb == call.verb
     )

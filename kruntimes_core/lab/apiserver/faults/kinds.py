@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from kruntimes_core.lab.apiserver.access import denied
+from kruntimes_core.lab.apiserver.errors import ApiError, expired
 from kruntimes_core.lab.apiserver.faults.scope import Fault, Gate
-from kruntimes_core.lab.apiserver.paths import Call
-from kruntimes_core.lab.apiserver.status import ApiError, expired
+from kruntimes_core.lab.apiserver.requests import RequestInfo
 
 _REASONS = {
     400: "BadRequest",
@@ -39,7 +39,7 @@ class Trouble(Fault):
     when: When = When.BEFORE
     gate: Gate | None = None
     seconds: float = 0.0
-    error: Callable[[Call], ApiError] | None = None
+    error: Callable[[RequestInfo], ApiError] | None = None
     retry_after: str | None = None
     drops: bool = False
 
@@ -65,10 +65,10 @@ class EmptyWatch(Fault):
     """These watches end cleanly before any event."""
 
 
-def refusal(code: int, reason: str, message: str) -> Callable[[Call], ApiError]:
+def refusal(code: int, reason: str, message: str) -> Callable[[RequestInfo], ApiError]:
     """What makes the error of a request that is refused. reason, message: empty for those that are usual."""
 
-    def error(call: Call) -> ApiError:
+    def error(call: RequestInfo) -> ApiError:
         if not message and code == 403:
             return denied("faults", call.verb, call.resource, call.subresource, call.namespace, call.name)
         if not message and code == 410:

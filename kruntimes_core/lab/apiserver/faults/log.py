@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from kruntimes_core.lab.apiserver.paths import Call
+from kruntimes_core.lab.apiserver.requests import RequestInfo
 
 LIMIT = 100_000
 """Entries kept; the oldest go first."""
@@ -22,7 +22,7 @@ class Logged:
     method: str
     path: str
     query: Mapping[str, str]
-    call: Call | None
+    call: RequestInfo | None
     code: int
     body_bytes: int
     content_type: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from kruntimes_core.lab.apiserver.paths import Call
+from kruntimes_core.lab.apiserver.requests import RequestInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Scope:
     subresource: str | None = None
     continued: bool | None = None
 
-    def matches(self, call: Call) -> bool:
+    def matches(self, call: RequestInfo) -> bool:
         """Whether the fault is about this request."""
         return (
             self.verb in (None, call.verb)
@@ -77,7 +77,7 @@ class Fault:
         """Strike no more."""
         self.times = self.used
 
-    def strikes(self, call: Call) -> bool:
+    def strikes(self, call: RequestInfo) -> bool:
         """Whether it strikes this request; counts it if so."""
         if (self.times is not None and self.used >= self.times) or not self.scope.matches(call):
             return False

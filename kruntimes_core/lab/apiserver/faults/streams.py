@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Callable
 
 from kruntimes_core.lab.apiserver.faults.scope import Scope
-from kruntimes_core.lab.apiserver.paths import Call
+from kruntimes_core.lab.apiserver.requests import RequestInfo
 
 
 class OpenWatch:
     """One watch that a client reads. wake: called when there is something to do for it."""
 
-    def __init__(self, call: Call, wake: Callable[[], None]) -> None:
+    def __init__(self, call: RequestInfo, wake: Callable[[], None]) -> None:
         self.call = call
         self._wake = wake
         self._lines: deque[bytes] = deque()

@@ -1,29 +1,79 @@
-"""From connections to the server and back; what goes wrong on purpose goes wrong here."""
+"""The bytes of a request, and of its answer: what HTTP itself asks for.
+
+From connections to the server and back; what goes wrong on purpose goes wrong here.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from aiohttp import web
 
 from kruntimes_core.lab.apiserver.access import Access
+from kruntimes_core.lab.apiserver.errors import ApiError, too_large_body
 from kruntimes_core.lab.apiserver.faults.faults import Faults
 from kruntimes_core.lab.apiserver.faults.kinds import When
 from kruntimes_core.lab.apiserver.faults.log import Logged
 from kruntimes_core.lab.apiserver.faults.scope import Scope
-from kruntimes_core.lab.apiserver.http.about import NOT_FOUND, about
-from kruntimes_core.lab.apiserver.http.answers import Sent, sent_error, sent_text
-from kruntimes_core.lab.apiserver.http.exchange import body_of, drop, forever, response_of, segments_of
-from kruntimes_core.lab.apiserver.http.serving import renderer_of, serve
-from kruntimes_core.lab.apiserver.http.watching import Teller
-from kruntimes_core.lab.apiserver.paths import Call, PlainNotFound, find_call
-from kruntimes_core.lab.apiserver.queries import is_set, list_options
+from kruntimes_core.lab.apiserver.http.discovery import NOT_FOUND, about
+from kruntimes_core.lab.apiserver.http.negotiation import is_set, list_options
+from kruntimes_core.lab.apiserver.http.serving import Sent, renderer_of, sent_error, sent_text, serve
+from kruntimes_core.lab.apiserver.http.watching import WatchHandler
+from kruntimes_core.lab.apiserver.requests import PlainNotFound, RequestInfo, request_info
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.apiserver.status import ApiError
+
+_MAX_BODY_BYTES = 3 * 1024 * 1024
+
+
+def segments_of(request: web.BaseRequest) -> list[str]:
+    """The parts of the path."""
+    return [segment for segment in request.path.split("/") if segment]
+
+
+async def body_of(request: web.BaseRequest) -> bytes:
+    """The whole body. Raises `ApiError` (413) for one that is too large."""
+    if not request.can_read_body:
+        return b""
+    parts: list[bytes] = []
+    size = 0
+    while part := await request.content.readany():
+        size += len(part)
+        # What is too much is read to its end all the same, or the client would not read the answer.
+        if size <= _MAX_BODY_BYTES:
+            parts.append(part)
+    if size > _MAX_BODY_BYTES:
+        raise too_large_body(_MAX_BODY_BYTES)
+    return b"".join(parts)
+
+
+async def drop(request: web.BaseRequest) -> NoReturn:
+    """Drop the connection, so that there is no answer."""
+    if request.transport is not None:
+        request.transport.abort()
+    await forever()
+
+
+async def forever() -> NoReturn:
+    """Until this handler is cancelled, because its connection or the server is gone."""
+    await asyncio.get_running_loop().create_future()
+    raise asyncio.CancelledError
+
+
+def response_of(sent: Sent) -> web.Response:
+    """The answer as it goes out."""
+    headers = {"Content-Type": sent.content_type, "Cache-Control": "no-cache, private", **sent.headers}
+    response = web.Response(status=sent.code, body=sent.body, headers=headers)
+    for warning in _quoted(sent.warnings):
+        response.headers.add("Warning", f"299 - {warning}")
+    return response
+
+
+def _quoted(warnings: Sequence[str]) -> Sequence[str]:
+    return ['"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"' for text in warnings]
 
 
 class _Dropped(Exception):  # noqa: N818 - an order to the handler, not an error
@@ -57,7 +107,7 @@ class Handler:
         """One request. What is under way goes on when the client goes, as on a real server."""
         await self._be_silent(request)
         body = b""
-        call: Call | None = None
+        call: RequestInfo | None = None
         try:
             body = await body_of(request)
             call = self._call(request)
@@ -78,7 +128,7 @@ class Handler:
         await self._be_silent(request)
         return response_of(sent)
 
-    def _call(self, request: web.BaseRequest) -> Call | None:
+    def _call(self, request: web.BaseRequest) -> RequestInfo | None:
         """The call of a path of a resource, allowed; None for a path about the server itself."""
         user = self._access.user(request.headers.get("Authorization", "")) if self._access else ""
         segments = segments_of(request)
@@ -86,12 +136,12 @@ class Handler:
             return None
         watch, continued = is_set(request.query, "watch"), bool(request.query.get("continue"))
         resources = self._api.resources
-        call = find_call(resources, request.method, segments, watch=watch, continued=continued)
+        call = request_info(resources, request.method, segments, watch=watch, continued=continued)
         if self._access is not None:
             self._access.check(user, call.verb, call.resource, call.subresource, call.namespace, call.name)
         return call
 
-    async def _answer(self, request: web.BaseRequest, call: Call | None, body: bytes) -> Sent:
+    async def _answer(self, request: web.BaseRequest, call: RequestInfo | None, body: bytes) -> Sent:
         accept = request.headers.get("Accept", "")
         if call is None:
             found = about(self._api.resources, segments_of(request), accept, request.host)
@@ -106,7 +156,7 @@ class Handler:
             sent = sent_error(error)
         return await self._trouble(call, When.AFTER) or sent
 
-    async def _trouble(self, call: Call, when: When) -> Sent | None:
+    async def _trouble(self, call: RequestInfo, when: When) -> Sent | None:
         """Go through what strikes a request; returns the answer in place of the true one, if any."""
         for trouble in self._faults.troubles(call, when):
             if trouble.gate is not None:
@@ -119,7 +169,7 @@ class Handler:
                 return sent_error(trouble.error(call), trouble.retry_after)
         return None
 
-    async def _watch(self, request: web.BaseRequest, call: Call) -> web.StreamResponse:
+    async def _watch(self, request: web.BaseRequest, call: RequestInfo) -> web.StreamResponse:
         refused = await self._trouble(call, When.BEFORE)
         if refused is not None:
             self._log(request, call, b"", refused.code)
@@ -128,7 +178,7 @@ class Handler:
         options = list_options(request.query)
         if call.name:
             options = replace(options, field_selector=f"metadata.name={call.name}")
-        teller = Teller(self._api, self._faults, call, renderer, options, self._bookmark_seconds)
+        teller = WatchHandler(self._api, self._faults, call, renderer, options, self._bookmark_seconds)
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
         response.enable_chunked_encoding()
         await response.prepare(request)
@@ -163,7 +213,7 @@ class Handler:
         if self._faults.is_silent(request.transport):
             await forever()
 
-    def _log(self, request: web.BaseRequest, call: Call | None, body: bytes, code: int) -> None:
+    def _log(self, request: web.BaseRequest, call: RequestInfo | None, body: bytes, code: int) -> None:
         kept = body if self._faults.log.keep_bodies else None
         self._faults.log.add(
             Logged(

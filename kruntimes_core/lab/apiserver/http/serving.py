@@ -1,40 +1,81 @@
-"""Serving one request for a resource: from its parts to the answer, without a connection."""
+"""What is sent back, as values; the handler makes responses of them.
+
+Serving one request for a resource: from its parts to the answer, without a connection.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kruntimes_core.lab.apiserver import protobuf
-from kruntimes_core.lab.apiserver.encoding import decode
-from kruntimes_core.lab.apiserver.faults.kinds import ListTrouble
-from kruntimes_core.lab.apiserver.form_errors import (
+from kruntimes_core.lab.apiserver.decoding import recognised, repeated_fields, unreadable
+from kruntimes_core.lab.apiserver.encoding import Form, Renderer, decode, encode
+from kruntimes_core.lab.apiserver.errors import (
+    ApiError,
+    bad_request,
     no_server_side_apply,
+    quote,
     unknown_format,
     unsupported_media_type,
 )
-from kruntimes_core.lab.apiserver.go_text import quote
-from kruntimes_core.lab.apiserver.history import Stored
-from kruntimes_core.lab.apiserver.http.answers import JSON, Sent, sent_object
-from kruntimes_core.lab.apiserver.lists import Page, Selection
-from kruntimes_core.lab.apiserver.objects import Object, version_of
-from kruntimes_core.lab.apiserver.paths import Call
-from kruntimes_core.lab.apiserver.queries import form_of, list_options, number, write_options
-from kruntimes_core.lab.apiserver.recognition import recognised, unreadable
-from kruntimes_core.lab.apiserver.rendering import Form, Renderer
-from kruntimes_core.lab.apiserver.repeats import repeated_fields
-from kruntimes_core.lab.apiserver.requests import IGNORE, Answer, DeleteOptions, ListOptions, Patch
-from kruntimes_core.lab.apiserver.resources import APPLY, Resource
-from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.apiserver.status import (
-    bad_request,
+from kruntimes_core.lab.apiserver.faults.kinds import ListTrouble
+from kruntimes_core.lab.apiserver.http.negotiation import (
+    PROTOBUF,
+    form_of,
+    list_options,
+    number,
+    read_namespace,
+    write_options,
 )
+from kruntimes_core.lab.apiserver.kinds.strategy import APPLY, Resource
+from kruntimes_core.lab.apiserver.objects import Object, version_of
+from kruntimes_core.lab.apiserver.requests import (
+    IGNORE,
+    Answer,
+    DeleteOptions,
+    ListOptions,
+    Patch,
+    RequestInfo,
+)
+from kruntimes_core.lab.apiserver.server import ApiServer
+from kruntimes_core.lab.apiserver.storage import Stored
+from kruntimes_core.lab.apiserver.watch_cache import Page, Selection
+
+JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One answer: status, body and headers."""
+
+    code: int
+    body: bytes
+    content_type: str = JSON
+    headers: Mapping[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+
+
+def sent_object(obj: Object, code: int = 200, warnings: Sequence[str] = ()) -> Sent:
+    """An object as an answer."""
+    return Sent(code, encode(obj), warnings=warnings)
+
+
+def sent_text(text: str, code: int = 200) -> Sent:
+    """A plain text as an answer."""
+    return Sent(code, text.encode(), "text/plain; charset=utf-8")
+
+
+def sent_error(error: ApiError, retry_after: str | None = None) -> Sent:
+    """An error as an answer; retry_after: the header in place of what the error says."""
+    wait = retry_after if retry_after is not None else error.retry_after_seconds
+    headers = {"Retry-After": str(wait)} if wait is not None else {}
+    return Sent(error.code, encode(error.as_object()), headers=headers, warnings=error.warnings)
 
 
 def serve(
     api: ApiServer,
-    call: Call,
+    call: RequestInfo,
     query: Mapping[str, str],
     accept: str,
     content_type: str,
@@ -55,7 +96,7 @@ def serve(
     return _answered(renderer, answer)
 
 
-def renderer_of(api: ApiServer, call: Call, query: Mapping[str, str], accept: str) -> Renderer:
+def renderer_of(api: ApiServer, call: RequestInfo, query: Mapping[str, str], accept: str) -> Renderer:
     """How the answer to a request is to look. Raises `ApiError`: 406, 400 for unknown `includeObject`."""
     include = query.get("includeObject", "") or "Metadata"
     if include not in ("Metadata", "Object", "None"):
@@ -73,7 +114,7 @@ def _answered(renderer: Renderer, answer: Answer) -> Sent:
     return Sent(answer.code, renderer.one(stored), warnings=answer.warnings)
 
 
-def _list(api: ApiServer, call: Call, options: ListOptions, trouble: ListTrouble | None) -> Page:
+def _list(api: ApiServer, call: RequestInfo, options: ListOptions, trouble: ListTrouble | None) -> Page:
     if trouble is None:
         return api.page(call.resource, call.place, options)
     if trouble.old_version is not None and options.resource_version == "0":
@@ -100,7 +141,9 @@ def _with_limit(options: ListOptions, limit: int) -> ListOptions:
     )
 
 
-def _write(api: ApiServer, call: Call, query: Mapping[str, str], content_type: str, body: bytes) -> Answer:
+def _write(
+    api: ApiServer, call: RequestInfo, query: Mapping[str, str], content_type: str, body: bytes
+) -> Answer:
     resource, place, name = call.resource, call.place, call.name
     if call.verb == "delete":
         options = DeleteOptions.from_object({**_json(body), **_delete_query(query)})
@@ -110,7 +153,7 @@ def _write(api: ApiServer, call: Call, query: Mapping[str, str], content_type: s
         patch = Patch(content_type, _patch_document(content_type, body, resource))
         return api.patch(resource, place, name, patch, call.subresource, wanted)
     sent = _object(call, content_type, body)
-    if content_type != protobuf.MEDIA_TYPE and wanted.field_validation != IGNORE:
+    if content_type != PROTOBUF and wanted.field_validation != IGNORE:
         wanted = replace(wanted, repeated=repeated_fields(body))
     if call.verb == "create":
         return api.create(resource, place, sent, wanted)
@@ -129,10 +172,10 @@ def _patch_document(content_type: str, body: bytes, resource: Resource) -> Any:
         raise bad_request("invalid JSON patch") from error
 
 
-def _object(call: Call, content_type: str, body: bytes) -> Any:
+def _object(call: RequestInfo, content_type: str, body: bytes) -> Any:
     try:
-        if content_type == protobuf.MEDIA_TYPE and call.resource.kind == "Namespace":
-            return protobuf.read_namespace(body)
+        if content_type == PROTOBUF and call.resource.kind == "Namespace":
+            return read_namespace(body)
         if content_type not in ("", JSON, "application/octet-stream"):
             raise unknown_format([JSON])
         return recognised(call.resource, decode(body), body)

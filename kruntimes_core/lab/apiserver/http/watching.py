@@ -5,28 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from kruntimes_core.lab.apiserver.encoding import encode, encode_event
+from kruntimes_core.lab.apiserver.encoding import Renderer, encode, encode_event
+from kruntimes_core.lab.apiserver.errors import ApiError
 from kruntimes_core.lab.apiserver.faults.faults import Faults
 from kruntimes_core.lab.apiserver.faults.streams import OpenWatch
-from kruntimes_core.lab.apiserver.paths import Call
-from kruntimes_core.lab.apiserver.rendering import Renderer
-from kruntimes_core.lab.apiserver.requests import ListOptions
+from kruntimes_core.lab.apiserver.requests import ListOptions, RequestInfo
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.apiserver.status import ApiError
-from kruntimes_core.lab.apiserver.watch import Watch
+from kruntimes_core.lab.apiserver.watch_cache import Watch
 
 DEFAULT_TIMEOUT_SECONDS = 1800
 Send = Callable[[bytes], Awaitable[None]]
 
 
-class Teller:
+class WatchHandler:
     """One watch on its way. `send` takes what is to be written."""
 
     def __init__(
         self,
         api: ApiServer,
         faults: Faults,
-        call: Call,
+        call: RequestInfo,
         renderer: Renderer,
         options: ListOptions,
         bookmark_seconds: float,

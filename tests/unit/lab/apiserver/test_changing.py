@@ -6,8 +6,8 @@ import pytest
 
 from embedded.api import Site, causes, new_api, refusal
 from embedded.bodies import Object, condition_body, run_body
+from kruntimes_core.lab.apiserver.kinds.strategy import APPLY, JSON_PATCH, MERGE, STRATEGIC
 from kruntimes_core.lab.apiserver.requests import Patch, WriteOptions
-from kruntimes_core.lab.apiserver.resources import APPLY, JSON_PATCH, MERGE, STRATEGIC
 
 
 @pytest.fixture

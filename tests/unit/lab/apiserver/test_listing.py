@@ -8,8 +8,8 @@ import pytest
 
 from embedded.api import Site, causes, new_api, refusal
 from embedded.bodies import namespace_body, run_body
-from kruntimes_core.lab.apiserver.lists import Page, read_token, write_token
 from kruntimes_core.lab.apiserver.requests import ListOptions
+from kruntimes_core.lab.apiserver.watch_cache import Page, read_token, write_token
 
 
 @pytest.fixture

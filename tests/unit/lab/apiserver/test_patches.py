@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kruntimes_core.lab.apiserver.patches import json_patch, merge, strategic
+from kruntimes_core.lab.apiserver import patches
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "a", "b"]),
@@ -40,7 +40,7 @@ def without_nulls(value: Any) -> Any:
 def test_a_merge_patch_of_the_difference_makes_the_new_object(old: Any, new: Any) -> None:
     new = without_nulls(new)
     before = deepcopy(old)
-    assert merge.merged(old, difference(old, new)) == new
+    assert patches.merge_patched(old, difference(old, new)) == new
     assert old == before
 
 
@@ -61,7 +61,7 @@ def test_a_merge_patch_of_the_difference_makes_the_new_object(old: Any, new: Any
     ],
 )
 def test_the_examples_of_rfc_7386(target: Any, patch: Any, after: Any) -> None:
-    assert merge.merged(target, patch) == after
+    assert patches.merge_patched(target, patch) == after
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_the_examples_of_rfc_7386(target: Any, patch: Any, after: Any) -> None:
 )
 def test_operations(operations: list[Any], after: Any) -> None:
     target = {"a": [1, 2]}
-    assert json_patch.patched(target, operations) == after
+    assert patches.json_patched(target, operations) == after
     assert target == {"a": [1, 2]}
 
 
@@ -110,8 +110,8 @@ def test_operations(operations: list[Any], after: Any) -> None:
     ],
 )
 def test_operations_that_cannot_be_done(operation: Any) -> None:
-    with pytest.raises(json_patch.CannotApply):
-        json_patch.patched({"a": [1, 2]}, [operation])
+    with pytest.raises(patches.CannotApply):
+        patches.json_patched({"a": [1, 2]}, [operation])
 
 
 POD: dict[str, Any] = {
@@ -165,7 +165,7 @@ POD: dict[str, Any] = {
 )
 def test_strategic_merge(patch: dict[str, Any], path: tuple[str, ...], after: Any) -> None:
     before = deepcopy(POD)
-    found: Any = strategic.merged(POD, patch)
+    found: Any = patches.strategic_merged(POD, patch)
     for name in path:
         found = found[name]
     assert found == after
@@ -173,7 +173,10 @@ def test_strategic_merge(patch: dict[str, Any], path: tuple[str, ...], after: An
 
 
 def test_a_directive_can_delete_a_field() -> None:
-    assert "labels" not in strategic.merged(POD, {"metadata": {"labels": {"$patch": "delete"}}})["metadata"]
+    assert (
+        "labels"
+        not in patches.strategic_merged(POD, {"metadata": {"labels": {"$patch": "delete"}}})["metadata"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,5 +188,5 @@ def test_a_directive_can_delete_a_field() -> None:
     ],
 )
 def test_what_is_no_strategic_merge_patch(patch: dict[str, Any]) -> None:
-    with pytest.raises(strategic.BadPatch):
-        strategic.merged(POD, patch)
+    with pytest.raises(patches.BadPatch):
+        patches.strategic_merged(POD, patch)

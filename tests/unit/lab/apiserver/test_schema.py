@@ -6,14 +6,10 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.lab.apiserver.field_errors import FieldError
-from kruntimes_core.lab.apiserver.validation.defaults import fill
-from kruntimes_core.lab.apiserver.validation.formats import fits
-from kruntimes_core.lab.apiserver.validation.lists import repeated
-from kruntimes_core.lab.apiserver.validation.pruning import prune
-from kruntimes_core.lab.apiserver.validation.rules import Rules, library
-from kruntimes_core.lab.apiserver.validation.schema import read_schema
-from kruntimes_core.lab.apiserver.validation.values import ABSENT, Checker
+from kruntimes_core.lab.apiserver.errors import FieldError
+from kruntimes_core.lab.apiserver.rules import Rules, library
+from kruntimes_core.lab.apiserver.schema import fill, prune, read_schema
+from kruntimes_core.lab.apiserver.validation import ABSENT, Checker, fits, repeated
 
 Schema = dict[str, Any]
 INT_OR_STRING: Schema = {
@@ -305,7 +301,7 @@ def test_rules_reach_into_lists_and_maps() -> None:
 
 
 def test_without_the_library_the_rules_are_not_asked() -> None:
-    from kruntimes_core.lab.apiserver.custom import resources_of
+    from kruntimes_core.lab.apiserver.kinds.custom_resources import resources_of
 
     definition = {
         "spec": {

@@ -6,8 +6,7 @@ import pytest
 
 from embedded.api import Site, new_api, refusal
 from embedded.bodies import pod_body
-from kruntimes_core.lab.apiserver.selectors.fields import METADATA, FieldSelector
-from kruntimes_core.lab.apiserver.selectors.labels import LabelSelector
+from kruntimes_core.lab.apiserver.selectors import METADATA, FieldSelector, LabelRequirements
 
 LABELS = {"app": "web", "tier": "front", "n": "5", "empty": ""}
 
@@ -35,7 +34,7 @@ LABELS = {"app": "web", "tier": "front", "n": "5", "empty": ""}
     ],
 )
 def test_these_match(text: str) -> None:
-    assert LabelSelector(text).matches(LABELS)
+    assert LabelRequirements(text).matches(LABELS)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +56,7 @@ def test_these_match(text: str) -> None:
     ],
 )
 def test_these_do_not(text: str) -> None:
-    assert not LabelSelector(text).matches(LABELS)
+    assert not LabelRequirements(text).matches(LABELS)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +72,7 @@ def test_these_do_not(text: str) -> None:
     ],
 )
 def test_these_are_no_label_selectors(text: str, problem: str) -> None:
-    error = refusal(lambda: LabelSelector(text))
+    error = refusal(lambda: LabelRequirements(text))
     assert error.code == 400
     assert problem in error.message
 

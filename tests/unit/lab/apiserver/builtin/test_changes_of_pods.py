@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from embedded.api import Site, causes, refusal
 from embedded.bodies import pod_body
+from kruntimes_core.lab.apiserver.kinds.strategy import STRATEGIC
 from kruntimes_core.lab.apiserver.objects import version_of
 from kruntimes_core.lab.apiserver.requests import Patch
-from kruntimes_core.lab.apiserver.resources import STRATEGIC
 
 
 def test_a_pods_conditions_carry_both_times(pods: Site) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from embedded.api import Site, causes, refusal
 from embedded.bodies import Object, event_body
-from kruntimes_core.lab.apiserver.resources import STRATEGIC
+from kruntimes_core.lab.apiserver.kinds.strategy import STRATEGIC
 from kruntimes_core.lab.apiserver.server import ApiServer
 
 

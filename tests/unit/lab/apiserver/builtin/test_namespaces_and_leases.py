@@ -6,7 +6,7 @@ import pytest
 
 from embedded.api import Site, causes, refusal
 from embedded.bodies import Object, lease_body, namespace_body
-from kruntimes_core.lab.apiserver.protobuf import read_namespace
+from kruntimes_core.lab.apiserver.http.negotiation import read_namespace
 from kruntimes_core.lab.apiserver.server import ApiServer
 
 

@@ -6,8 +6,8 @@ import asyncio
 
 from embedded.bodies import namespace_body, pod_body, run_body
 from embedded.http import PODS, RUNS, another_client, play, serving
+from kruntimes_core.lab.apiserver.errors import ApiError
 from kruntimes_core.lab.apiserver.faults.scope import Scope
-from kruntimes_core.lab.apiserver.status import ApiError
 from tests.unit.lab.apiserver.faults.scene import BIND, BINDING, STATUS, begin, phase
 
 

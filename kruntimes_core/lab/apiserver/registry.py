@@ -1,0 +1,116 @@
+"""What an API server serves and keeps, and what is done at each change: the verbs stand on this."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import datetime
+
+from kruntimes_core.lab.apiserver.errors import not_found
+from kruntimes_core.lab.apiserver.kinds.builtin import builtin_resources, check_takes
+from kruntimes_core.lab.apiserver.kinds.custom_resources import DEFINITIONS_TABLE, resources_of, stamped
+from kruntimes_core.lab.apiserver.kinds.strategy import Resource, Resources
+from kruntimes_core.lab.apiserver.metadata import generated
+from kruntimes_core.lab.apiserver.objects import Object, key_of
+from kruntimes_core.lab.apiserver.requests import AcceptedWrite, ListOptions
+from kruntimes_core.lab.apiserver.rules import Compile, library
+from kruntimes_core.lab.apiserver.storage import Store, Stored, Table
+from kruntimes_core.lab.apiserver.watch_cache import Page, Selection, list_page
+
+Observer = Callable[[AcceptedWrite], None]
+
+
+class Registry:
+    """Resources, their objects, and who is told of changes.
+
+    `resources` says what is served; `observers` are told of each accepted write, before its answer.
+    """
+
+    def __init__(
+        self,
+        *,
+        now: Callable[[], datetime],
+        uid: Callable[[], str],
+        source: random.Random | None,
+        history_limit: int,
+        compiler: Compile | None,
+    ) -> None:
+        """See `ApiServer`."""
+        self.now = now
+        self._uid = uid
+        self._source = source if source is not None else random.Random(0)  # noqa: S311 - names, no secrets
+        self._compiler = compiler if compiler is not None else library()
+        self.store = Store(history_limit)
+        self.resources = Resources(builtin_resources())
+        self.observers: list[Observer] = []
+        self.validating = True
+        """Whether objects are judged. Unset it to let a test keep what no API server would."""
+
+    @property
+    def rules_checked(self) -> bool:
+        """Whether the rules of the schemas are asked: they need the extra `kruntimes-core[dev]`."""
+        return self._compiler is not None
+
+    def define(self, definition: Object) -> None:
+        """Keep a CustomResourceDefinition as a new object, and serve what it describes."""
+        self.store.table(DEFINITIONS_TABLE).put(stamped(definition, self._uid(), self.now()))
+        self.serve(definition)
+
+    def serve(self, definition: Object) -> None:
+        """Serve what a CustomResourceDefinition describes, from now on."""
+        for resource in resources_of(definition, self._compiler):
+            self.resources.add(resource)
+
+    # What is there
+
+    def table(self, resource: Resource) -> Table:
+        """The table that keeps the objects of a resource."""
+        return self.store.table(resource.strategy.table)
+
+    def stored(self, resource: Resource, namespace: str | None, name: str) -> Stored:
+        """One object as it is kept. Raises `ApiError` (404)."""
+        found = self.table(resource).get((namespace or "", name))
+        if found is None:
+            raise not_found(resource.group, resource.plural, name)
+        return found
+
+    def page(self, resource: Resource, namespace: str | None, options: ListOptions) -> Page:
+        """A list, or one page of it, as stored. namespace: None for all. Raises `ApiError`."""
+        selection = Selection(resource, namespace, options)
+        return list_page(self.table(resource), self.store.version, selection, options)
+
+    # What changes
+
+    def accept(self, resource: Resource, subresource: str, before: Object | None, after: Object) -> Stored:
+        """Keep what was judged, and tell the observers."""
+        stored = self.table(resource).put(after)
+        if resource.strategy.table == DEFINITIONS_TABLE:
+            self.serve(stored.object)
+        self._tell(AcceptedWrite(resource.plural, resource.group, subresource, before, stored.object))
+        return stored
+
+    def remove(self, resource: Resource, obj: Object) -> Stored:
+        """Take an object away for good, and tell the observers."""
+        gone = self.table(resource).remove(key_of(obj))
+        self._tell(AcceptedWrite(resource.plural, resource.group, "", obj, None))
+        return gone
+
+    def identity(self, metadata: Object) -> tuple[str, str]:
+        """(uid, name) for a new object; the name is generated where only a base is given."""
+        name = metadata.get("name") or ""
+        if not name and metadata.get("generateName"):
+            name = generated(metadata["generateName"], self._source)
+        return self._uid(), name
+
+    def check_namespace(self, resource: Resource, namespace: str, name: str) -> None:
+        """That objects can be created in a namespace. Raises `ApiError`: 404, or 403 while it ends."""
+        if not resource.namespaced:
+            return
+        found = self.store.table("namespaces").get(("", namespace))
+        if found is None:
+            raise not_found("", "namespaces", namespace)
+        check_takes(found.object, resource, name)
+
+    def _tell(self, write: AcceptedWrite) -> None:
+        for observer in self.observers:
+            observer(write)
