@@ -1,7 +1,4 @@
-"""Deleting: at once, or after grace and finalizers; and what controllers would do after it.
-
-Deleting objects: the verbs around the rules of `deletion`, and what controllers do after them.
-"""
+"""Deleting: at once, or after grace and finalizers; and what controllers do after it."""
 
 from __future__ import annotations
 
@@ -28,15 +25,9 @@ _POLICY_FINALIZERS = {"Foreground": "foregroundDeletion", "Orphan": "orphan"}
 def check_preconditions(resource: Resource, obj: Object, options: DeleteOptions) -> None:
     """That the object is the one that is meant. Raises `ApiError` (409)."""
     metadata = metadata_of(obj)
-    for wanted, field, what, since in (
-        (options.uid, "uid", "UID", "deleted and then recreated"),
-        (options.resource_version, "resourceVersion", "ResourceVersion", "modified"),
-    ):
+    for field, wanted in (("uid", options.uid), ("resourceVersion", options.resource_version)):
         if wanted is not None and wanted != metadata.get(field):
-            why = (
-                f"the {what} in the precondition ({wanted}) does not match the {what} in record "
-                f"({metadata.get(field)}). The object might have been {since}"
-            )
+            why = f"the precondition {field} is {wanted}, and that of the object {metadata.get(field)}"
             raise conflict(resource.group, resource.kind, metadata["name"], why)
 
 
@@ -95,50 +86,57 @@ def without_policy(obj: Object) -> Object:
     return obj if kept == standing else with_metadata(obj, finalizers=kept or None)
 
 
-class Deleter:
-    """The deleting half of an `ApiServer`; controllers: as it says there."""
+class Deleter(Registry):
+    """A registry with the verbs that delete objects."""
 
-    def __init__(self, contents: Registry, *, controllers: bool) -> None:
-        self._contents = contents
-        self._controllers = controllers
+    def delete(
+        self, resource: Resource, namespace: str | None, name: str, options: DeleteOptions | None = None
+    ) -> Answer:
+        """Delete an object, at once or when its grace and finalizers are over.
 
-    def delete(self, resource: Resource, namespace: str | None, name: str, options: DeleteOptions) -> Answer:
-        """Delete one object; see `ApiServer.delete`."""
+        Answers with the object while it stands (for Pods and Namespaces always), else with a Status.
+        Raises `ApiError`: 403, 404, 409 (preconditions), 405.
+        """
+        options = options or DeleteOptions()
         if "delete" not in resource.verbs:
             raise method_not_allowed()
-        obj = self._contents.stored(resource, namespace, name).object
+        obj = self.stored(resource, namespace, name).object
         if resource.plural == "namespaces":
             return Answer(self._delete_namespace(resource, obj, options))
         check_preconditions(resource, obj, options)
         after = self._marked(resource, obj, options)
         if not is_over(after):
             return Answer(resource.strategy.from_storage(after))
-        gone = self._contents.remove(resource, after)
+        gone = self.remove(resource, after)
         if resource.strategy.returns_deleted:
             return Answer(resource.strategy.from_storage(gone.object))
         uid = metadata_of(gone.object).get("uid")
         return Answer(success(details_of(resource.group, resource.plural, name, uid=uid)))
 
     def delete_collection(
-        self, resource: Resource, namespace: str | None, selected: ListOptions, options: DeleteOptions
+        self,
+        resource: Resource,
+        namespace: str | None,
+        selected: ListOptions,
+        options: DeleteOptions | None = None,
     ) -> Page:
-        """Delete a selection; see `ApiServer.delete_collection`."""
+        """Delete every object of a selection; returns them as they were. Raises `ApiError`."""
         if "deletecollection" not in resource.verbs:
             raise method_not_allowed()
-        found = self._contents.page(resource, namespace, selected)
+        found = self.page(resource, namespace, selected)
         for stored in found.items:
             self.delete(resource, *key_of(stored.object), options)
         return found
 
     def _marked(self, resource: Resource, obj: Object, options: DeleteOptions) -> Object:
         """The object with the mark of its deletion, kept where it does not go in the same step."""
-        after = marked(resource, obj, options, self._contents.now())
+        after = marked(resource, obj, options, self.now())
         if self._controllers:
             after = without_policy(after)
         # A kind with grace is marked first even if it goes at once: watches see both steps.
         graceful = resource.strategy.grace_seconds(obj, options.grace_period_seconds) is not None
         if (graceful or not is_over(after)) and after != obj:
-            return self._contents.accept(resource, "", obj, after).object
+            return self.accept(resource, "", obj, after).object
         return after
 
     def _delete_namespace(self, resource: Resource, obj: Object, options: DeleteOptions) -> Object:
@@ -148,17 +146,17 @@ class Deleter:
         check_preconditions(resource, obj, options)
         if "deletionTimestamp" in metadata_of(obj):
             return obj
-        ending = marked(resource, obj, DeleteOptions(), self._contents.now())
+        ending = marked(resource, obj, DeleteOptions(), self.now())
         ending = with_metadata(ending, deletionGracePeriodSeconds=None)
         ending = {**ending, "status": {**obj.get("status", {}), "phase": "Terminating"}}
-        after = self._contents.accept(resource, "", obj, ending).object
+        after = self.accept(resource, "", obj, ending).object
         if self._controllers:
             self._empty(name)
-            self._contents.remove(resource, after)
+            self.remove(resource, after)
         return after
 
     def _empty(self, namespace: str) -> None:
-        tables = {one.strategy.table: one for one in self._contents.resources if one.namespaced}
+        tables = {one.strategy.table: one for one in self.resources if one.namespaced}
         for resource in tables.values():
-            for stored in self._contents.page(resource, namespace, ListOptions()).items:
-                self._contents.remove(resource, stored.object)
+            for stored in self.page(resource, namespace, ListOptions()).items:
+                self.remove(resource, stored.object)

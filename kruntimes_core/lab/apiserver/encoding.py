@@ -1,6 +1,6 @@
-"""JSON as bytes: what comes in and what goes out. Each stored object is written once.
+"""JSON as bytes, and the forms in which clients get objects: whole, their metadata alone, or rows of a table.
 
-What a client gets to see of objects: themselves, their metadata alone, or rows of a table.
+The text of each stored object is written once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import pydantic_core
 
-from kruntimes_core.lab.apiserver.errors import form_of_list, form_of_one_object
+from kruntimes_core.lab.apiserver.errors import ApiError, not_acceptable
 from kruntimes_core.lab.apiserver.kinds.strategy import Resource
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of, version_of, without
 from kruntimes_core.lab.apiserver.storage import Stored
@@ -88,15 +88,14 @@ class Renderer:
         if self.form is Form.OBJECT:
             return encode_stored(self.resource, stored)
         if self.form is Form.METADATA_LIST:
-            raise form_of_list()
+            raise ApiError(500, "", "a single object has no list of metadata")
         return encode(self._metadata(stored.object) if self.form is Form.METADATA else self._table_of(stored))
 
     def page(self, page: Page) -> bytes:
         """A list or a page of one. Raises `ApiError` (406) for the form of a single object."""
         metadata = self._list_metadata(page)
         if self.form is Form.METADATA:
-            kind = f"v1.{self.resource.kind}List" if self.resource.typed else "unstructured.UnstructuredList"
-            raise form_of_one_object(kind)
+            raise not_acceptable("a list has no PartialObjectMetadata: ask for a PartialObjectMetadataList")
         if self.form is Form.TABLE:
             rows = [self._row(stored) for stored in page.items]
             return encode(self._table(metadata, rows, heads=True))

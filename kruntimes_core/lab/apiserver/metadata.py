@@ -1,9 +1,4 @@
-"""What may be a name, a label or an annotation key; the words are those of `apimachinery`'s checks.
-
-The metadata that the server owns: who may set what, on creation and on an update.
-
-What is wrong with an object's metadata, for every kind alike.
-"""
+"""The metadata of every object: valid names and labels, what only the server sets, what may change."""
 
 from __future__ import annotations
 
@@ -18,62 +13,66 @@ from kruntimes_core.lab.apiserver.errors import (
     bad_request,
     forbidden,
     invalid,
-    quote,
     required,
     too_long,
 )
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of
 
+NameProblems = Callable[[str], Iterator[str]]
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
 _KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-_VALUE = f"({_KEY})?"
-_IS_LABEL, _IS_SUBDOMAIN, _IS_KEY, _IS_VALUE = map(re.compile, (_LABEL, _SUBDOMAIN, _KEY, _VALUE))
-_KEY_WORDS = (
-    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
-    "alphanumeric character"
+_KEY_CHARACTERS = (
+    "alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 )
-_KEY_EXAMPLES = f"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_KEY}')"
 _RANDOM_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
 _GENERATED_LENGTH = 63
+_TYPES: Mapping[str, type] = {
+    **dict.fromkeys(("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"), str),
+    **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), str),
+    **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), int),
+    **dict.fromkeys(("labels", "annotations"), dict),
+    **dict.fromkeys(("finalizers", "ownerReferences", "managedFields"), list),
+}
+"""What the metadata of any object may hold."""
+_TYPE_NAMES = {str: "a string", int: "an integer", dict: "an object of strings", list: "a list"}
+_NEVER_KEPT = ("managedFields", "selfLink")
+_KEPT_FROM_OLD = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
+_MAX_ANNOTATIONS_BYTES = 256 * 1024
+_IMMUTABLE = ("name", "namespace", "uid", "deletionTimestamp", "deletionGracePeriodSeconds")
+_OWNER_FIELDS = ("apiVersion", "kind", "name", "uid")
+
+
+# Names, keys and values
 
 
 def problems_of_subdomain(name: str) -> Iterator[str]:
-    """Why `name` is no DNS-1123 subdomain; nothing when it is one."""
+    """Why `name` is not a DNS-1123 subdomain; nothing when it is one."""
     if len(name) > 253:
         yield "must be no more than 253 characters"
-    if not _IS_SUBDOMAIN.fullmatch(name):
+    if not re.fullmatch(_SUBDOMAIN, name):
         yield (
-            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
-            "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
-            f"for validation is '{_SUBDOMAIN}')"
+            "must consist of lower case alphanumeric characters, '-' or '.', and must start and end with "
+            "an alphanumeric character"
         )
 
 
 def problems_of_label(name: str) -> Iterator[str]:
-    """Why `name` is no DNS-1123 label; nothing when it is one."""
+    """Why `name` is not a DNS-1123 label; nothing when it is one."""
     if len(name) > 63:
         yield "must be no more than 63 characters"
-    if _IS_LABEL.fullmatch(name):
-        return
-    if _IS_SUBDOMAIN.fullmatch(name):
-        yield "must not contain dots"
-        return
-    yield (
-        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must "
-        "start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for "
-        f"validation is '{_LABEL}')"
-    )
+    if not re.fullmatch(_LABEL, name):
+        yield (
+            "must consist of lower case alphanumeric characters or '-', and must start and end with an "
+            "alphanumeric character"
+        )
 
 
 def problems_of_key(key: str) -> Iterator[str]:
-    """Why `key` is no qualified name: a name with an optional DNS prefix before a slash."""
+    """Why `key` is not a qualified name: a name with an optional DNS prefix before a slash."""
     prefix, separator, name = key.rpartition("/")
     if "/" in prefix:
-        yield (
-            f"a valid label key {_KEY_WORDS} {_KEY_EXAMPLES} with an optional DNS subdomain prefix and "
-            "'/' (e.g. 'example.com/MyName')"
-        )
+        yield "must be a name with at most one prefix before a '/', such as 'example.com/my-name'"
         return
     if separator and not prefix:
         yield "prefix part must be non-empty"
@@ -83,20 +82,16 @@ def problems_of_key(key: str) -> Iterator[str]:
         yield "name part must be non-empty"
     elif len(name) > 63:
         yield "name part must be no more than 63 bytes"
-    if not _IS_KEY.fullmatch(name):
-        yield f"name part {_KEY_WORDS} {_KEY_EXAMPLES}"
+    if not re.fullmatch(_KEY, name):
+        yield f"name part must consist of {_KEY_CHARACTERS}"
 
 
 def problems_of_value(value: str) -> Iterator[str]:
-    """Why `value` is no value of a label; nothing when it is one."""
+    """Why `value` is not a value of a label; nothing when it is one."""
     if len(value) > 63:
         yield "must be no more than 63 bytes"
-    if not _IS_VALUE.fullmatch(value):
-        yield (
-            "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
-            "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or "
-            f"'my_value',  or '12345', regex used for validation is '{_VALUE}')"
-        )
+    if value and not re.fullmatch(_KEY, value):
+        yield f"must be empty or consist of {_KEY_CHARACTERS}"
 
 
 def generated(base: str, source: random.Random) -> str:
@@ -105,59 +100,37 @@ def generated(base: str, source: random.Random) -> str:
     return base[: _GENERATED_LENGTH - len(ending)] + ending
 
 
-_GO_TYPES: Mapping[str, tuple[type, str]] = {
-    **dict.fromkeys(
-        ("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion"), (str, "string")
-    ),
-    **dict.fromkeys(("creationTimestamp", "deletionTimestamp"), (str, "string")),
-    **dict.fromkeys(("generation", "deletionGracePeriodSeconds"), (int, "int64")),
-    **dict.fromkeys(("labels", "annotations"), (dict, "map[string]string")),
-    **dict.fromkeys(("finalizers", "ownerReferences", "managedFields"), (list, "[]string")),
-}
-"""What the metadata of any object may hold: the type in JSON, and in Go."""
-_NEVER_KEPT = ("managedFields", "selfLink")
-_JSON_TYPES = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
-_KEPT_FROM_OLD = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
+# Reading
 
 
-class Misshapen(Exception):  # noqa: N818 - it names what the metadata is, not an error of ours
-    """A field of the metadata has a wrong type; the text is Go's."""
+class Misshapen(Exception):  # noqa: N818 - it names what the object is, not an error of ours
+    """A field has a type that cannot be read; the text names the field."""
 
 
-def clean_metadata(metadata: object, unknown: list[str], owner: str = "") -> Object:
+def clean_metadata(metadata: object, unknown: list[str]) -> Object:
     """The metadata with the fields that every object may have, nulls and empty ones left out.
 
-    `managedFields` are never kept. unknown: takes the paths of unknown fields. owner: the name of the Go
-    type that holds the metadata, empty for a custom resource. Raises `Misshapen`.
+    `managedFields` are never kept. unknown: takes the paths of unknown fields. Raises `Misshapen`.
     """
     if metadata is None:
         return {}
     if not isinstance(metadata, dict):
-        raise Misshapen(_wrong(metadata, f"{owner}.metadata" if owner else "", "v1.ObjectMeta"))
+        raise Misshapen(f"metadata must be an object, not {metadata!r}")
     known: Object = {}
-    struct = "ObjectMeta.metadata" if owner else "ObjectMeta"
     for name, value in metadata.items():
-        if name not in _GO_TYPES:
+        if name not in _TYPES:
             unknown.append(f"metadata.{name}")
         elif value not in (None, "", {}, []) and name not in _NEVER_KEPT:
-            known[name] = _read(value, name, f"{struct}.{name}")
+            _check_type(name, value)
+            known[name] = value
     return known
 
 
-def _read(value: Any, name: str, path: str) -> Any:
-    wanted, go_type = _GO_TYPES[name]
-    if not isinstance(value, wanted) or isinstance(value, bool):
-        raise Misshapen(_wrong(value, path, go_type))
-    for text in value.values() if isinstance(value, dict) else ():
-        if not isinstance(text, str):
-            raise Misshapen(_wrong(text, path, "string"))
-    return value
-
-
-def _wrong(value: object, path: str, go_type: str) -> str:
-    """What Go says of a value that a field cannot hold; path: empty for what is no field."""
-    into = f"Go struct field {path}" if path else "Go value"
-    return f"json: cannot unmarshal {_JSON_TYPES.get(type(value), 'null')} into {into} of type {go_type}"
+def _check_type(name: str, value: Any) -> None:
+    wanted = _TYPES[name]
+    texts = value.values() if isinstance(value, dict) else ()
+    if not isinstance(value, wanted) or isinstance(value, bool) or not all(isinstance(t, str) for t in texts):
+        raise Misshapen(f"metadata.{name} must be {_TYPE_NAMES[wanted]}, not {value!r}")
 
 
 def metadata_of_new(metadata: Mapping[str, Any], namespace: str, uid: str, now: str, name: str) -> Object:
@@ -186,23 +159,15 @@ def check_place(obj: Mapping[str, Any], namespace: str, name: str | None) -> Non
     Raises `ApiError` (400).
     """
     metadata = metadata_of(obj)
-    said = metadata.get("name", "")
-    if name is not None and not said:
-        raise bad_request(
-            f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
-        )
+    said, place = metadata.get("name", ""), metadata.get("namespace") or namespace
     if name is not None and said != name:
-        raise bad_request(f"the name of the object ({said}) does not match the name on the URL ({name})")
-    place = metadata.get("namespace") or namespace
-    if not namespace or place == namespace:
-        return
-    raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        problem = f"metadata.name ({said}) must be the name in the path ({name})"
+        raise bad_request(problem if said else f"metadata.name is required: the path names {name}")
+    if namespace and place != namespace:
+        raise bad_request(f"metadata.namespace ({place}) must be the namespace in the path ({namespace})")
 
 
-NameProblems = Callable[[str], Iterator[str]]
-_MAX_ANNOTATIONS_BYTES = 256 * 1024
-_IMMUTABLE = ("name", "namespace", "uid", "deletionTimestamp", "deletionGracePeriodSeconds")
-_OWNER_FIELDS = ("apiVersion", "kind", "name", "uid")
+# Validating
 
 
 def problems_of_new(metadata: Mapping[str, Any], name_problems: NameProblems) -> Iterator[FieldError]:
@@ -217,46 +182,36 @@ def problems_of_new(metadata: Mapping[str, Any], name_problems: NameProblems) ->
         yield required("metadata.name", "name or generateName is required")
     else:
         yield from (invalid("metadata.name", name, problem) for problem in name_problems(name))
-    yield from _of_any(metadata)
+    yield from _problems_of_any(metadata)
     for finalizer in metadata.get("finalizers", ()):
         yield from (invalid("metadata.finalizers", finalizer, text) for text in problems_of_key(finalizer))
 
 
 def problems_of_changed(metadata: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[FieldError]:
-    """What is wrong with the metadata of an update, as often as the checks of the real server find it."""
-    yield from _of_any(metadata)
-    yield from [*_of_change(metadata, old)] * 2
-
-
-def _of_change(metadata: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[FieldError]:
-    if "deletionTimestamp" in old:
-        added = sorted(set(metadata.get("finalizers", ())) - set(old.get("finalizers", ())))
-        if added:
-            listed = "[]string{" + ", ".join(map(quote, added)) + "}"
-            problem = "no new finalizers can be added if the object is being deleted, found new finalizers "
-            yield forbidden("metadata.finalizers", problem + listed)
+    """What is wrong with the metadata of an update."""
+    yield from _problems_of_any(metadata)
+    added = set(metadata.get("finalizers", ())) - set(old.get("finalizers", ()))
+    if "deletionTimestamp" in old and added:
+        listed = ", ".join(sorted(added))
+        problem = f"no new finalizers can be added if the object is being deleted: {listed}"
+        yield forbidden("metadata.finalizers", problem)
     for field in _IMMUTABLE:
         if metadata.get(field) != old.get(field):
             yield invalid(f"metadata.{field}", metadata.get(field), "field is immutable")
-    yield from _of_any(metadata)
 
 
-def _of_any(metadata: Mapping[str, Any]) -> Iterator[FieldError]:
+def _problems_of_any(metadata: Mapping[str, Any]) -> Iterator[FieldError]:
     for key, value in metadata.get("labels", {}).items():
         yield from (invalid("metadata.labels", key, problem) for problem in problems_of_key(key))
         yield from (invalid("metadata.labels", value, problem) for problem in problems_of_value(value))
-    yield from _of_annotations(metadata.get("annotations", {}))
-    for place, owner in enumerate(metadata.get("ownerReferences", ())):
-        for field in _OWNER_FIELDS:
-            if not isinstance(owner, dict) or not owner.get(field):
-                yield required(f"metadata.ownerReferences[{place}].{field}", "must not be empty")
-
-
-def _of_annotations(annotations: Mapping[str, str]) -> Iterator[FieldError]:
     size = 0
-    for key, value in annotations.items():
+    for key, value in metadata.get("annotations", {}).items():
         problems = problems_of_key(key.lower())
         yield from (invalid("metadata.annotations", key, problem) for problem in problems)
         size += len(key.encode()) + len(value.encode())
     if size > _MAX_ANNOTATIONS_BYTES:
         yield too_long("metadata.annotations", _MAX_ANNOTATIONS_BYTES)
+    for place, owner in enumerate(metadata.get("ownerReferences", ())):
+        for field in _OWNER_FIELDS:
+            if not isinstance(owner, dict) or not owner.get(field):
+                yield required(f"metadata.ownerReferences[{place}].{field}", "must not be empty")

@@ -1,4 +1,4 @@
-"""What an API server serves and keeps, and what is done at each change: the verbs stand on this."""
+"""The resources that are served, their objects, and the observers of each change: the verbs stand on this."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from datetime import datetime
 
 from kruntimes_core.lab.apiserver.errors import not_found
 from kruntimes_core.lab.apiserver.kinds.builtin import builtin_resources, check_takes
-from kruntimes_core.lab.apiserver.kinds.custom_resources import DEFINITIONS_TABLE, resources_of, stamped
+from kruntimes_core.lab.apiserver.kinds.custom_resources import DEFINITIONS_TABLE, resources_of
 from kruntimes_core.lab.apiserver.kinds.strategy import Resource, Resources
 from kruntimes_core.lab.apiserver.metadata import generated
 from kruntimes_core.lab.apiserver.objects import Object, key_of
 from kruntimes_core.lab.apiserver.requests import AcceptedWrite, ListOptions
-from kruntimes_core.lab.apiserver.rules import Compile, library
 from kruntimes_core.lab.apiserver.storage import Store, Stored, Table
 from kruntimes_core.lab.apiserver.watch_cache import Page, Selection, list_page
 
@@ -33,33 +32,18 @@ class Registry:
         uid: Callable[[], str],
         source: random.Random | None,
         history_limit: int,
-        compiler: Compile | None,
+        controllers: bool,
     ) -> None:
         """See `ApiServer`."""
         self.now = now
         self._uid = uid
+        self._controllers = controllers
         self._source = source if source is not None else random.Random(0)  # noqa: S311 - names, no secrets
-        self._compiler = compiler if compiler is not None else library()
         self.store = Store(history_limit)
         self.resources = Resources(builtin_resources())
         self.observers: list[Observer] = []
         self.validating = True
-        """Whether objects are judged. Unset it to let a test keep what no API server would."""
-
-    @property
-    def rules_checked(self) -> bool:
-        """Whether the rules of the schemas are asked: they need the extra `kruntimes-core[dev]`."""
-        return self._compiler is not None
-
-    def define(self, definition: Object) -> None:
-        """Keep a CustomResourceDefinition as a new object, and serve what it describes."""
-        self.store.table(DEFINITIONS_TABLE).put(stamped(definition, self._uid(), self.now()))
-        self.serve(definition)
-
-    def serve(self, definition: Object) -> None:
-        """Serve what a CustomResourceDefinition describes, from now on."""
-        for resource in resources_of(definition, self._compiler):
-            self.resources.add(resource)
+        """Whether objects are validated. A test unsets it to keep what no API server would."""
 
     # What is there
 
@@ -82,10 +66,11 @@ class Registry:
     # What changes
 
     def accept(self, resource: Resource, subresource: str, before: Object | None, after: Object) -> Stored:
-        """Keep what was judged, and tell the observers."""
+        """Keep what was found valid, and tell the observers."""
         stored = self.table(resource).put(after)
         if resource.strategy.table == DEFINITIONS_TABLE:
-            self.serve(stored.object)
+            for described in resources_of(stored.object):
+                self.resources.add(described)
         self._tell(AcceptedWrite(resource.plural, resource.group, subresource, before, stored.object))
         return stored
 

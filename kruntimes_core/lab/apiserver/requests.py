@@ -1,17 +1,13 @@
-"""What a request may say beside the object: options of reads, writes and deletions.
-
-Which request a path and a method mean: the verb, the resource, and the object.
-"""
+"""What a request wants: the verb and object of its path, and the options of reads, writes and deletions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kruntimes_core.lab.apiserver.errors import (
     ApiError,
-    FieldError,
     bad_request,
     details_of,
     forbidden,
@@ -26,6 +22,7 @@ from kruntimes_core.lab.apiserver.kinds.strategy import Resource, Resources
 from kruntimes_core.lab.apiserver.objects import Object
 
 STRICT, WARN, IGNORE = "Strict", "Warn", "Ignore"
+_MATCH = "resourceVersionMatch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,61 +71,45 @@ class ListOptions:
         """That the options fit a list. Raises `ApiError`."""
         match, version = self.resource_version_match, self.resource_version
         if self.continue_token and version not in ("", "0"):
-            raise bad_request("specifying resource version is not allowed when using continue")
-        errors: list[FieldError] = []
-        field = "resourceVersionMatch"
-        if match and not version:
-            errors.append(forbidden(field, f"{field} is forbidden unless resourceVersion is provided"))
-        if match and self.continue_token:
-            errors.append(forbidden(field, f"{field} is forbidden when continue is provided"))
-        if match not in ("", "Exact", "NotOlderThan"):
-            errors.append(not_supported(field, match, ("Exact", "NotOlderThan", "")))
-        if match == "Exact" and version == "0":
-            errors.append(forbidden(field, f'{field} "exact" is forbidden for resourceVersion "0"'))
-        if self.send_initial_events:
-            detail = "sendInitialEvents is forbidden for list"
-            errors.append(forbidden("sendInitialEvents", detail))
-        _raise(errors)
+            raise bad_request("resourceVersion and continue cannot be used together")
+        self._check(
+            ("Exact", "NotOlderThan", ""),
+            (bool(match) and not version, _MATCH, "needs resourceVersion"),
+            (bool(match) and bool(self.continue_token), _MATCH, "cannot be used with continue"),
+            (match == "Exact" and version == "0", _MATCH, '"Exact" cannot be used with resourceVersion "0"'),
+            (self.send_initial_events, "sendInitialEvents", "is for watches only"),
+        )
 
     def check_watch(self) -> None:
         """That the options fit a watch. Raises `ApiError`."""
-        errors: list[FieldError] = []
-        field, match = "resourceVersionMatch", self.resource_version_match
-        if self.send_initial_events and match != "NotOlderThan":
-            detail = f"sendInitialEvents requires setting {field} to NotOlderThan"
-            errors.append(forbidden(field, detail))
-        if match and not self.send_initial_events:
-            detail = f"{field} is forbidden for watch unless sendInitialEvents is provided"
-            errors.append(forbidden(field, detail))
-        if match not in ("", "NotOlderThan"):
-            errors.append(not_supported(field, match, ("NotOlderThan",)))
-        if self.continue_token:
-            errors.append(forbidden(field, f"{field} is forbidden when continue is provided"))
-        _raise(errors)
-        if self.resource_version and not _is_number(self.resource_version):
-            raise ApiError(500, "", self._bad_version())
+        match, initial = self.resource_version_match, self.send_initial_events
+        self._check(
+            ("", "NotOlderThan"),
+            (initial and match != "NotOlderThan", _MATCH, "must be NotOlderThan with sendInitialEvents"),
+            (bool(match) and not initial, _MATCH, "needs sendInitialEvents in a watch"),
+            (bool(self.continue_token), _MATCH, "cannot be used with continue"),
+        )
+        if self.resource_version and not is_version(self.resource_version):
+            raise ApiError(500, "", f"resourceVersion must be a number, not {self.resource_version!r}")
+
+    def _check(self, matches: Sequence[str], *forbidding: tuple[bool, str, str]) -> None:
+        """matches: what resourceVersionMatch may be; forbidding: (whether it applies, the field, why)."""
+        errors = [forbidden(field, f"{field} {why}") for applies, field, why in forbidding if applies]
+        if self.resource_version_match not in matches:
+            errors.append(not_supported(_MATCH, self.resource_version_match, matches))
+        if errors:
+            raise invalid_object("meta.k8s.io", "ListOptions", "", errors)
 
     def version_number(self) -> int:
         """The version as a number, 0 when none is given. Raises `ApiError` (400)."""
-        if not self.resource_version:
-            return 0
-        if not _is_number(self.resource_version):
-            raise bad_request(f"invalid resource version: {self._bad_version()}")
-        return int(self.resource_version)
-
-    def _bad_version(self) -> str:
-        text = self.resource_version
-        problem = f'strconv.ParseUint: parsing "{text}": invalid syntax'
-        return f'resourceVersion: Invalid value: "{text}": {problem}'
+        if self.resource_version and not is_version(self.resource_version):
+            raise bad_request(f"resourceVersion must be a number, not {self.resource_version!r}")
+        return int(self.resource_version or 0)
 
 
-def _is_number(text: str) -> bool:
+def is_version(text: str) -> bool:
+    """Whether a text is a resourceVersion of this server: a number."""
     return text.isascii() and text.isdigit()
-
-
-def _raise(errors: list[FieldError]) -> None:
-    if errors:
-        raise invalid_object("meta.k8s.io", "ListOptions", "", errors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +125,7 @@ class DeleteOptions:
     def from_object(cls, options: Mapping[str, Any]) -> DeleteOptions:
         """From the body of a DELETE. Raises `ApiError` for an unknown policy or a dry run."""
         if options.get("dryRun"):
-            raise bad_request("dry run is not supported by the embedded server: send the request without it")
+            raise no_dry_run()
         conditions = options.get("preconditions") or {}
         policy = options.get("propagationPolicy")
         if policy not in (None, "Orphan", "Background", "Foreground"):
@@ -162,9 +143,14 @@ class DeleteOptions:
         )
 
 
+def no_dry_run() -> ApiError:
+    """400: a dry run is refused, so that it is not taken for one that was validated."""
+    return bad_request("dry run is not supported by the embedded server: send the request without it")
+
+
 @dataclass(frozen=True, slots=True)
 class AcceptedWrite:
-    """One accepted write, for whoever watches over the server: what stood before and after.
+    """One accepted write, for the observers of a server: what stood before and after.
 
     before is None for a creation, after for a deletion; `subresource` is `status` or empty.
     """
@@ -174,12 +160,10 @@ class AcceptedWrite:
     subresource: str
     before: Object | None
     after: Object | None
-    body: Any = field(default=None, compare=False)
 
 
 _ON_OBJECT = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _ON_COLLECTION = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
-_NAMES_OF_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "POST": "create"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +253,5 @@ def _not_supported(resource: Resource, method: str) -> ApiError:
     if resource.typed:
         return method_not_allowed()
     what = qualified(resource.group, resource.plural)
-    message = f'{_NAMES_OF_VERBS.get(method, "")} is not supported on resources of kind "{what}"'
     details = details_of(resource.group, resource.plural)
-    return ApiError(405, "MethodNotAllowed", message, details)
+    return ApiError(405, "MethodNotAllowed", f"{method} is not supported on this path of {what}", details)

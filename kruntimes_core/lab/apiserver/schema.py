@@ -1,16 +1,7 @@
-"""Paths of fields, as messages of the API spell them: `spec.env[0].name`.
-
-A structural schema, read once into nodes that the passes over an object walk along with it.
+"""A structural schema, read once into nodes, and the passes that prune an object and fill in its defaults.
 
 Only what a CustomResourceDefinition may hold is read; `anyOf` is understood as the API server's own
 int-or-string form, the only use that a structural schema of ours makes of it.
-
-Dropping what the schema does not know, and saying what was dropped.
-
-Also a null where the schema allows none counts as absent, unless a default takes its place: that is
-what a kube-apiserver does before it validates a custom resource.
-
-Filling in the defaults of the schema, where the object that holds the field is there.
 """
 
 from __future__ import annotations
@@ -34,6 +25,12 @@ def index(path: str, place: int) -> str:
     return f"{path}[{place}]"
 
 
+_LIMITS = (
+    ("number", "minimum", "maximum"),
+    ("string", "minLength", "maxLength"),
+    ("array", "minItems", "maxItems"),
+    ("object", "minProperties", "maxProperties"),
+)
 _CLASS_OR_ESCAPE_OR_END = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\$")
 
 
@@ -55,16 +52,10 @@ class Node:
     nullable: bool = False
     format: str = ""
     enum: tuple[Any, ...] | None = None
-    minimum: int | float | None = None
-    maximum: int | float | None = None
-    min_length: int | None = None
-    max_length: int | None = None
+    limits: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
+    """The least and the greatest number, length, or count of items or fields, by the JSON type."""
     pattern: str = ""
     matcher: re.Pattern[str] | None = None
-    min_items: int | None = None
-    max_items: int | None = None
-    min_properties: int | None = None
-    max_properties: int | None = None
     required: tuple[str, ...] = ()
     properties: Mapping[str, Node] = field(default_factory=dict)
     values: Node | None = None
@@ -80,8 +71,8 @@ class Node:
     defaults_below: bool = False
     """Whether any place below has a default, so that the pass for defaults can skip what has none."""
     rules: tuple[ValidationRule, ...] = ()
-    title: str = ""
-    """The name of the Go type, for messages about kinds that are Go types."""
+    has_rules: bool = False
+    """Whether this place or any below it has rules, so that evaluating them can skip what has none."""
 
 
 def read_schema(schema: Mapping[str, Any]) -> Node:
@@ -90,14 +81,21 @@ def read_schema(schema: Mapping[str, Any]) -> Node:
     additional = schema.get("additionalProperties")
     values = read_schema(additional) if isinstance(additional, dict) else None
     items = read_schema(schema["items"]) if "items" in schema else None
-    list_type = schema.get("x-kubernetes-list-type")
+    list_type, pattern = schema.get("x-kubernetes-list-type"), schema.get("pattern", "")
+    rules = tuple(map(_validation_rule, schema.get("x-kubernetes-validations", ())))
     below = [*properties.values(), *(node for node in (values, items) if node is not None)]
     return Node(
         types=_types(schema),
         nullable=bool(schema.get("nullable")),
         format=schema.get("format", ""),
         enum=tuple(schema["enum"]) if "enum" in schema else None,
-        **_bounds(schema),
+        limits={
+            name: (schema.get(least), schema.get(greatest))
+            for name, least, greatest in _LIMITS
+            if least in schema or greatest in schema
+        },
+        pattern=pattern,
+        matcher=re.compile(_as_python(pattern)) if pattern else None,
         required=tuple(schema.get("required", ())),
         properties=properties,
         values=values,
@@ -108,8 +106,8 @@ def read_schema(schema: Mapping[str, Any]) -> Node:
         has_default="default" in schema,
         default=schema.get("default"),
         defaults_below=any(node.has_default or node.defaults_below for node in below),
-        rules=tuple(map(_validation_rule, schema.get("x-kubernetes-validations", ()))),
-        title=schema.get("title", ""),
+        rules=rules,
+        has_rules=bool(rules) or any(node.has_rules for node in below),
     )
 
 
@@ -117,22 +115,6 @@ def _types(schema: Mapping[str, Any]) -> frozenset[str]:
     if schema.get("x-kubernetes-int-or-string"):
         return frozenset({"integer", "string"})
     return frozenset({schema["type"]}) if "type" in schema else frozenset()
-
-
-def _bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
-    pattern = schema.get("pattern", "")
-    return {
-        "minimum": schema.get("minimum"),
-        "maximum": schema.get("maximum"),
-        "min_length": schema.get("minLength"),
-        "max_length": schema.get("maxLength"),
-        "pattern": pattern,
-        "matcher": re.compile(_as_python(pattern)) if pattern else None,
-        "min_items": schema.get("minItems"),
-        "max_items": schema.get("maxItems"),
-        "min_properties": schema.get("minProperties"),
-        "max_properties": schema.get("maxProperties"),
-    }
 
 
 def _as_python(pattern: str) -> str:
@@ -147,6 +129,23 @@ def _validation_rule(entry: Mapping[str, Any]) -> ValidationRule:
     message = entry.get("message") or f"failed rule: {text}"
     return ValidationRule(text, message, entry.get("fieldPath", ""), entry.get("reason", "FieldValueInvalid"))
 
+
+def json_type(value: Any) -> str:
+    """The JSON type of a value, as schemas name it."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
+
+
+# Pruning
 
 _NOTHING = Node(types=frozenset())
 
@@ -192,8 +191,11 @@ def _object(node: Node, value: Object, old: Object, path: str, unknown: list[str
     return kept if changed else value
 
 
+# Defaulting
+
+
 def fill(node: Node, value: Any, old: Any) -> Any:
-    """`value` with defaults; itself where nothing is missing. old: as in `pruning.prune`."""
+    """`value` with defaults; itself where nothing is missing. old: as in `prune`."""
     if value is old or not node.defaults_below:
         return value
     if isinstance(value, dict):

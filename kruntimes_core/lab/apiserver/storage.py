@@ -1,6 +1,4 @@
-"""What happened to the objects of one kind, in order: what watches are told and old lists come from.
-
-The objects: one table for each kind that is stored, and one counter of versions for all of them.
+"""The stored objects: one table and history of changes for each kind, and one counter of versions for all.
 
 Nothing here knows what an object means. It is entered by one thread at a time and does no I/O.
 """
@@ -8,7 +6,7 @@ Nothing here knows what an object means. It is entered by one thread at a time a
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kruntimes_core.lab.apiserver.objects import Key, Object, key_of, with_metadata
@@ -38,7 +36,7 @@ class Change:
 
 
 class History:
-    """The last `limit` changes. Whoever asks for older ones is told that they are gone."""
+    """The last `limit` changes. Older ones are gone: a client gets a 410."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -73,10 +71,6 @@ class History:
         """The changes later than `version`, which must not be below `forgotten`."""
         return self._changes[bisect_right(self._versions, version) :]
 
-    def reversed_after(self, version: int) -> Iterator[Change]:
-        """The same, newest first."""
-        return reversed(self.after(version))
-
     def forget(self, version: int) -> None:
         """Forget all changes up to `version`, as a compaction of etcd does."""
         self.forgotten = max(self.forgotten, version)
@@ -89,8 +83,8 @@ HISTORY_LIMIT = 10_000
 class Table:
     """All objects of one kind and their history."""
 
-    def __init__(self, clock: VersionCounter, history_limit: int) -> None:
-        self._clock = clock
+    def __init__(self, next_version: Callable[[], int], history_limit: int) -> None:
+        self._next_version = next_version
         self._objects: dict[Key, Stored] = {}
         # Nothing has happened to these objects before: a watch from any version has missed nothing.
         self.history = History(history_limit)
@@ -125,7 +119,7 @@ class Table:
     def at(self, version: int) -> list[Stored]:
         """All objects as they were at `version`, which must not be below `history.forgotten`."""
         objects = dict(self._objects)
-        for change in self.history.reversed_after(version):
+        for change in reversed(self.history.after(version)):
             if change.before is None:
                 objects.pop(change.key, None)
             else:
@@ -133,20 +127,8 @@ class Table:
         return _in_order(objects)
 
     def _versioned(self, obj: Object) -> Stored:
-        version = self._clock.next()
+        version = self._next_version()
         return Stored(with_metadata(obj, resourceVersion=str(version)), version)
-
-
-class VersionCounter:
-    """The one counter of versions."""
-
-    def __init__(self, start: int = 1) -> None:
-        self.version = start
-
-    def next(self) -> int:
-        """The next version."""
-        self.version += 1
-        return self.version
 
 
 class Store:
@@ -154,20 +136,20 @@ class Store:
 
     def __init__(self, history_limit: int = HISTORY_LIMIT) -> None:
         self._history_limit = history_limit
-        self._clock = VersionCounter()
-        self._tables: dict[str, Table] = {}
-
-    @property
-    def version(self) -> int:
+        self.version = 1
         """The version of the last write."""
-        return self._clock.version
+        self._tables: dict[str, Table] = {}
 
     def table(self, name: str) -> Table:
         """The table of this name."""
         found = self._tables.get(name)
         if found is None:
-            found = self._tables[name] = Table(self._clock, self._history_limit)
+            found = self._tables[name] = Table(self._next_version, self._history_limit)
         return found
+
+    def _next_version(self) -> int:
+        self.version += 1
+        return self.version
 
     def forget(self, up_to: int | None = None) -> None:
         """Forget the changes up to a version, by default all: old watches and lists get a 410."""

@@ -1,12 +1,6 @@
-"""How long ago something was, as kubectl writes it: `5s`, `3m20s`, `2d4h`, `1y30d`.
+"""Server-side tables: the columns that `kubectl get` shows of built-in kinds, and of custom resources.
 
-The columns of server-side tables: of custom resources by their printer columns.
-
-The columns of the smaller built-in kinds, as `kubectl get` shows them; Pods and Events have their own.
-
-The columns of Pods, as `kubectl get pods` shows them.
-
-The columns of Events, as `kubectl get events` shows them.
+A cell is made of the object as it is stored and the time now.
 """
 
 from __future__ import annotations
@@ -19,6 +13,8 @@ from typing import Any
 
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of, spec_of, status_of
 from kruntimes_core.model.times import parse_time
+
+# Ages
 
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86400, 365 * 86400
 _STEPS = (
@@ -52,19 +48,7 @@ def duration(exact_seconds: float) -> str:
     return f"{seconds // _YEAR}y"
 
 
-NAME_WORDS = (
-    "Name must be unique within a namespace. Is required when creating resources, although some resources "
-    "may allow a client to request the generation of an appropriate name automatically. Name is primarily "
-    "intended for creation idempotence and configuration definition. Cannot be updated. More info: "
-    "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names"
-)
-AGE_WORDS = (
-    "CreationTimestamp is a timestamp representing the server time when this object was created. It is not "
-    "guaranteed to be set in happens-before order across separate operations. Clients may not set this "
-    "value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null "
-    "for lists. More info: "
-    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"
-)
+# Columns
 
 Cell = Callable[[Object, datetime], Any]
 _STEP = re.compile(r"\.([^.\[\]]+)|\[([0-9]+)\]|\['([^']+)'\]")
@@ -94,21 +78,17 @@ class TableColumn:
 
 def name_column(priority: int = 0) -> TableColumn:
     """The column of the name."""
-    return TableColumn("Name", _name, "string", "name", NAME_WORDS, priority)
-
-
-def _name(obj: Object, _: datetime) -> Any:
-    return metadata_of(obj).get("name", "")
+    return TableColumn(
+        "Name", lambda obj, _: metadata_of(obj).get("name", ""), format="name", priority=priority
+    )
 
 
 def age_column() -> TableColumn:
     """The column of the age, as built-in kinds have it."""
-    return TableColumn("Age", lambda obj, now: age(created(obj), now), description=AGE_WORDS)
+    return TableColumn("Age", lambda obj, now: age(metadata_of(obj).get("creationTimestamp"), now))
 
 
-def created(obj: Object) -> object:
-    """The creationTimestamp."""
-    return metadata_of(obj).get("creationTimestamp")
+# Custom resources
 
 
 def custom_columns(entries: Iterable[Mapping[str, Any]]) -> tuple[TableColumn, ...]:
@@ -169,54 +149,20 @@ _SHOWN: Mapping[str, Callable[[Any, datetime], Any]] = {
 }
 
 
+# Namespaces and Leases
+
 NAMESPACE_COLUMNS = (
     name_column(),
-    TableColumn(
-        "Status", lambda obj, _: status_of(obj).get("phase"), description="The status of the namespace"
-    ),
+    TableColumn("Status", lambda obj, _: status_of(obj).get("phase")),
     age_column(),
 )
-
 LEASE_COLUMNS = (
     name_column(),
-    TableColumn(
-        "Holder",
-        lambda obj, _: spec_of(obj).get("holderIdentity", ""),
-        description="holderIdentity contains the identity of the holder of a current lease. If Coordinated "
-        "Leader Election is used, the holder identity must be equal to the elected "
-        "LeaseCandidate.metadata.name field.",
-    ),
+    TableColumn("Holder", lambda obj, _: spec_of(obj).get("holderIdentity", "")),
     age_column(),
 )
 
-DEFINITION_COLUMNS = (
-    name_column(),
-    TableColumn("Scope", lambda obj, _: spec_of(obj).get("scope"), description="Cluster/Namespaced"),
-    TableColumn(
-        "Versions",
-        lambda obj, _: ",".join(
-            version["name"] + ("(storage)" if version.get("storage") else "")
-            for version in spec_of(obj).get("versions", ())
-        ),
-        description="Served versions",
-    ),
-    TableColumn("Created At", lambda obj, _: created(obj), "date", description=AGE_WORDS),
-    TableColumn("Group", lambda obj, _: spec_of(obj).get("group"), description="API group", priority=1),
-    TableColumn(
-        "Kind",
-        lambda obj, _: spec_of(obj).get("names", {}).get("kind"),
-        description="CustomResource kind",
-        priority=1,
-    ),
-    TableColumn(
-        "ShortNames",
-        lambda obj, _: ",".join(spec_of(obj).get("names", {}).get("shortNames", ())),
-        description="Short names",
-        priority=1,
-    ),
-    TableColumn("Established", lambda obj, _: True, "boolean", description="Established status", priority=1),
-)
-
+# Pods
 
 _NONE = "<none>"
 
@@ -259,56 +205,19 @@ def _address(obj: Object, _: datetime) -> str:
 
 POD_COLUMNS = (
     name_column(),
-    TableColumn(
-        "Ready", _ready, description="The aggregate readiness state of this pod for accepting traffic."
-    ),
-    TableColumn("Status", _phase, description="The aggregate status of the containers in this pod."),
-    TableColumn(
-        "Restarts",
-        _restarts,
-        description="The number of times the containers in this pod have been restarted and when the last "
-        "container in this pod has restarted.",
-    ),
+    TableColumn("Ready", _ready),
+    TableColumn("Status", _phase),
+    TableColumn("Restarts", _restarts),
     age_column(),
+    TableColumn("IP", _address, priority=1),
+    TableColumn("Node", lambda obj, _: spec_of(obj).get("nodeName") or _NONE, priority=1),
     TableColumn(
-        "IP",
-        _address,
-        description="podIP address allocated to the pod. Routable at least within the cluster. Empty if not "
-        "yet allocated.",
-        priority=1,
+        "Nominated Node", lambda obj, _: status_of(obj).get("nominatedNodeName") or _NONE, priority=1
     ),
-    TableColumn(
-        "Node",
-        lambda obj, _: spec_of(obj).get("nodeName") or _NONE,
-        description="NodeName indicates in which node this pod is scheduled. If empty, this pod is a "
-        "candidate for scheduling by the scheduler defined in schedulerName. Once this field is "
-        "set, the kubelet for this node becomes responsible for the lifecycle of this pod. This "
-        "field should not be used to express a desire for the pod to be scheduled on a specific "
-        "node. https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#nodename",
-        priority=1,
-    ),
-    TableColumn(
-        "Nominated Node",
-        lambda obj, _: status_of(obj).get("nominatedNodeName") or _NONE,
-        description="nominatedNodeName is set only when this pod preempts other pods on the node, but it "
-        "cannot be scheduled right away as preemption victims receive their graceful termination "
-        "periods. This field does not guarantee that the pod will be scheduled on this node. "
-        "Scheduler may decide to place the pod elsewhere if other nodes become available sooner. "
-        "Scheduler may also decide to give the resources on this node to a higher priority pod "
-        "that is created after preemption. As a result, this field may be different than "
-        "PodSpec.nodeName when the pod is scheduled.",
-        priority=1,
-    ),
-    TableColumn(
-        "Readiness Gates",
-        _gates,
-        description="If specified, all readiness gates will be evaluated for pod readiness. A pod is ready "
-        "when all its containers are ready AND all conditions specified in the readiness gates "
-        'have status equal to "True" More info: https://git.k8s.io/enhancements/keps/sig-'
-        "network/580-pod-readiness-gates",
-        priority=1,
-    ),
+    TableColumn("Readiness Gates", _gates, priority=1),
 )
+
+# Events
 
 
 def _first_seen(event: Object, now: datetime) -> str:
@@ -342,59 +251,17 @@ def _source(event: Object, _: datetime) -> str:
 
 
 EVENT_COLUMNS = (
+    TableColumn("Last Seen", _last_seen),
+    TableColumn("Type", lambda event, _: event.get("type", "")),
+    TableColumn("Reason", lambda event, _: event.get("reason", "")),
+    TableColumn("Object", _object),
     TableColumn(
-        "Last Seen",
-        _last_seen,
-        description="The time at which the most recent occurrence of this event was recorded.",
+        "Subobject", lambda event, _: event.get("involvedObject", {}).get("fieldPath", ""), priority=1
     ),
-    TableColumn(
-        "Type",
-        lambda event, _: event.get("type", ""),
-        description="Type of this event (Normal, Warning), new types could be added in the future",
-    ),
-    TableColumn(
-        "Reason",
-        lambda event, _: event.get("reason", ""),
-        description="This should be a short, machine understandable string that gives the reason for the "
-        "transition into the object's current status.",
-    ),
-    TableColumn("Object", _object, description="The object that this event is about."),
-    TableColumn(
-        "Subobject",
-        lambda event, _: event.get("involvedObject", {}).get("fieldPath", ""),
-        description="If referring to a piece of an object instead of an entire object, this string should "
-        "contain a valid JSON/Go field access statement, such as "
-        "desiredState.manifest.containers[2]. For example, if the object reference is to a "
-        'container within a pod, this would take on a value like: "spec.containers{name}" (where '
-        '"name" refers to the name of the container that triggered the event) or if no container '
-        'name is specified "spec.containers[2]" (container with index 2 in this pod). This syntax'
-        " is chosen only to have some well-defined way of referencing a part of an object.",
-        priority=1,
-    ),
-    TableColumn(
-        "Source",
-        _source,
-        description="The component reporting this event. Should be a short machine understandable string.",
-        priority=1,
-    ),
-    TableColumn(
-        "Message",
-        lambda event, _: event.get("message", "").strip(),
-        description="A human-readable description of the status of this operation.",
-    ),
-    TableColumn(
-        "First Seen",
-        _first_seen,
-        description="The time at which the event was first recorded. (Time of server receipt is in "
-        "TypeMeta.)",
-        priority=1,
-    ),
-    TableColumn(
-        "Count",
-        _count,
-        description="The number of times this event has occurred.",
-        priority=1,
-    ),
+    TableColumn("Source", _source, priority=1),
+    TableColumn("Message", lambda event, _: event.get("message", "").strip()),
+    TableColumn("First Seen", _first_seen, priority=1),
+    TableColumn("Count", _count, priority=1),
     name_column(priority=1),
 )
-"""Cells are made of the stored (core/v1) form, whichever group asks."""
+"""Cells are made of the stored (core/v1) form, whichever group the client names."""

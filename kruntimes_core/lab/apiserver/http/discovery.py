@@ -1,11 +1,7 @@
-"""What a client can find out about the server: groups, resources and the version.
+"""The paths that belong to no resource: discovery, OpenAPI, health and version.
 
-The OpenAPI documents that kubectl reads before it applies and explains.
-
-Not a description of the whole API: one patch operation for each kind, which tells kubectl that the
-server validates fields itself, and the schemas of custom resources for `kubectl explain`.
-
-The paths that belong to no resource: discovery, OpenAPI, health and version.
+The OpenAPI documents do not describe the whole API: one patch operation for each kind, which tells kubectl
+that the server validates fields itself, and the schemas of custom resources for `kubectl explain`.
 """
 
 from __future__ import annotations
@@ -140,6 +136,8 @@ def _aggregated_entry(resource: Resource) -> Object:
     return entry
 
 
+# OpenAPI
+
 V2_EMPTY = b"\x0a\x032.0"
 """A v2 document without any definition, as protocol buffers: older clients then check nothing."""
 V2_TYPE = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
@@ -200,6 +198,8 @@ def _schema(resource: Resource) -> Object:
     schema = dict(resource.schema or {"type": "object", "x-kubernetes-preserve-unknown-fields": True})
     return {**schema, "x-kubernetes-group-version-kind": [_kind(resource)]}
 
+
+# Paths
 
 _HEALTH = ("healthz", "livez", "readyz")
 _AGGREGATED_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

@@ -1,15 +1,14 @@
-"""Namespaces: Active until they are deleted, then Terminating until they are empty.
+"""The built-in kinds: Namespaces and Leases, and all of them in the order in which discovery lists them.
 
-Leases: what leader election writes; a PUT may create one.
-
-The built-in resources, in the order in which discovery lists them.
+A Namespace is Active until it is deleted, then Terminating until it is empty. A PUT may create a Lease, as
+leader election does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kruntimes_core.lab.apiserver.errors import ApiError, FieldError, forbidden_request, invalid
+from kruntimes_core.lab.apiserver.errors import FieldError, forbidden_request, invalid
 from kruntimes_core.lab.apiserver.kinds.custom_resources import DEFINITIONS_TABLE, DefinitionStrategy
 from kruntimes_core.lab.apiserver.kinds.events import EventStrategy, NewEventStrategy, field_readers
 from kruntimes_core.lab.apiserver.kinds.pods import PodStrategy
@@ -20,15 +19,15 @@ from kruntimes_core.lab.apiserver.objects import Object, metadata_of, without
 from kruntimes_core.lab.apiserver.schema import Node
 from kruntimes_core.lab.apiserver.selectors import METADATA, at
 from kruntimes_core.lab.apiserver.table_printers import (
-    DEFINITION_COLUMNS,
     EVENT_COLUMNS,
     LEASE_COLUMNS,
     NAMESPACE_COLUMNS,
     POD_COLUMNS,
+    custom_columns,
 )
 
 IMMORTAL = ("default", "kube-system", "kube-public")
-"""Namespaces that nobody may delete."""
+"""Namespaces that cannot be deleted."""
 
 
 class NamespaceStrategy(TypedStrategy):
@@ -63,20 +62,11 @@ class NamespaceStrategy(TypedStrategy):
 
 def check_takes(namespace: Object, resource: Resource, name: str) -> None:
     """That a namespace takes a new object. Raises `ApiError` (403) while it ends."""
-    if namespace.get("status", {}).get("phase") == "Terminating":
-        raise _terminating(resource, metadata_of(namespace)["name"], name)
-
-
-def _terminating(resource: Resource, namespace: str, name: str) -> ApiError:
-    why = f"unable to create new content in namespace {namespace} because it is being terminated"
-    error = forbidden_request(resource.group, resource.plural, name, why)
-    cause = {
-        "reason": "NamespaceTerminating",
-        "message": f"namespace {namespace} is being terminated",
-        "field": "metadata.namespace",
-    }
-    error.details = {**(error.details or {}), "causes": [cause]}
-    return error
+    if namespace.get("status", {}).get("phase") != "Terminating":
+        return
+    ending = f"namespace {metadata_of(namespace)['name']} is being terminated"
+    cause = {"reason": "NamespaceTerminating", "message": ending, "field": "metadata.namespace"}
+    raise forbidden_request(resource.group, resource.plural, name, ending, [cause])
 
 
 def _with_label(obj: Object) -> Object:
@@ -179,7 +169,7 @@ def _groups(schemas: Mapping[str, Node]) -> tuple[Resource, ...]:
             *("apiextensions.k8s.io", "v1", "customresourcedefinitions", "customresourcedefinition"),
             "CustomResourceDefinition",
             DefinitionStrategy(DEFINITIONS_TABLE),
-            DEFINITION_COLUMNS,
+            custom_columns(()),
             namespaced=False,
             has_status=True,
             short_names=("crd", "crds"),

@@ -1,16 +1,11 @@
-"""CustomResourceDefinitions: what is served is what they say; a change of one changes it at once.
-
-Custom resources: kinds that a CustomResourceDefinition describes.
-"""
+"""CustomResourceDefinitions, and the custom resources that they describe; a changed one is served at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
-from functools import cached_property
 from typing import Any
 
-from kruntimes_core.lab.apiserver.errors import FieldError, invalid, not_supported, quote, required
+from kruntimes_core.lab.apiserver.errors import OMITTED, FieldError, invalid, not_supported, required
 from kruntimes_core.lab.apiserver.kinds.strategy import Decoded, Resource, Strategy, next_generation
 from kruntimes_core.lab.apiserver.metadata import (
     Misshapen,
@@ -19,15 +14,13 @@ from kruntimes_core.lab.apiserver.metadata import (
     problems_of_new,
 )
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of, without
-from kruntimes_core.lab.apiserver.rules import Compile, Rules
+from kruntimes_core.lab.apiserver.rules import broken_rules
 from kruntimes_core.lab.apiserver.schema import Node, fill, prune, read_schema
 from kruntimes_core.lab.apiserver.table_printers import custom_columns
 from kruntimes_core.lab.apiserver.validation import ABSENT, Checker, repeated
-from kruntimes_core.model.times import format_time
 
 DEFINITIONS_TABLE = "customresourcedefinitions.apiextensions.k8s.io"
 _SCOPES = ("Cluster", "Namespaced")
-API_VERSION = "apiextensions.k8s.io/v1"
 
 
 class DefinitionStrategy(Strategy):
@@ -44,7 +37,7 @@ class DefinitionStrategy(Strategy):
         if kind := names.get("kind"):
             names = {"listKind": f"{kind}List", "singular": str(kind).lower(), **names}
         filled = {"conversion": {"strategy": "None"}, **spec, "names": names}
-        metadata = clean_metadata(obj.get("metadata"), [], "CustomResourceDefinition")
+        metadata = clean_metadata(obj.get("metadata"), [])
         return Decoded({**obj, "metadata": metadata, "spec": filled})
 
     def prepare_create(self, obj: Object) -> Object:
@@ -106,25 +99,8 @@ def _established(obj: Object, since: str) -> Object:
     }
 
 
-def stamped(definition: Object, uid: str, now: datetime) -> Object:
-    """A packaged definition as the server would have it after its creation."""
-    metadata = {
-        **metadata_of(definition),
-        "uid": uid,
-        "creationTimestamp": format_time(now),
-        "generation": 1,
-    }
-    strategy = DefinitionStrategy(DEFINITIONS_TABLE)
-    return strategy.prepare_create({**strategy.decode(definition, None).object, "metadata": metadata})
-
-
 _UNCHECKED = (
-    "some validation rules were not checked because the object was invalid; correct the existing errors "
-    "to complete validation"
-)
-_UNQUALIFIED = (
-    "metadata.finalizers: {}: prefer a domain-qualified finalizer name to avoid accidental conflicts with "
-    "other finalizer writers"
+    "validation rules were not checked, because the object is invalid: correct the other errors first"
 )
 _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 
@@ -132,26 +108,12 @@ _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "updat
 class CustomStrategy(Strategy):
     """What the schema says, and a status that only its subresource writes."""
 
-    def __init__(
-        self,
-        table: str,
-        kind: str,
-        api_version: str,
-        schema: Node,
-        has_status: bool,
-        compiler: Compile | None,
-    ) -> None:
-        """compiler: of the schema's rules; None leaves them unasked."""
+    def __init__(self, table: str, kind: str, api_version: str, schema: Node, has_status: bool) -> None:
         super().__init__(table)
         self._kind = kind
         self._api_version = api_version
         self._schema = schema
         self._has_status = has_status
-        self._compiler = compiler
-
-    @cached_property
-    def _rules(self) -> Rules | None:
-        return Rules(self._schema, self._compiler) if self._compiler is not None else None
 
     def decode(self, obj: Object, old: Object | None) -> Decoded:
         """Metadata cleaned, unknown fields dropped, defaults filled in."""
@@ -203,7 +165,11 @@ class CustomStrategy(Strategy):
         """New finalizers without a domain."""
         known = metadata_of(old or {}).get("finalizers", ())
         added = [name for name in metadata_of(obj).get("finalizers", ()) if name not in known]
-        return tuple(_UNQUALIFIED.format(quote(name)) for name in added if "/" not in name)
+        return tuple(
+            f"metadata.finalizers: {name!r}: prefer a name with a domain, such as example.com/{name}"
+            for name in added
+            if "/" not in name
+        )
 
     def problems(self, obj: Object, old: Object | None) -> Iterator[FieldError]:
         """Schema and keys of lists."""
@@ -219,11 +185,11 @@ class CustomStrategy(Strategy):
             yield invalid("apiVersion", obj.get("apiVersion"), f"must be {self._api_version}")
 
     def _with_rules(self, found: list[FieldError], obj: Object, old: Object | None) -> list[FieldError]:
-        if self._rules is None or not self._rules.any:
+        if not self._schema.has_rules:
             return found
         if any(error.stops_rules for error in found):
-            return [*found, invalid("", None, _UNCHECKED)]
-        return [*found, *self._rules.broken(obj, old)]
+            return [*found, invalid("", OMITTED, _UNCHECKED)]
+        return [*found, *broken_rules(self._schema, obj, old)]
 
 
 def _as_resource(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -236,7 +202,7 @@ def _as_resource(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**schema, "properties": {**schema.get("properties", {}), **own}}
 
 
-def resources_of(definition: Mapping[str, Any], compiler: Compile | None) -> Iterator[Resource]:
+def resources_of(definition: Mapping[str, Any]) -> Iterator[Resource]:
     """The resources that a CustomResourceDefinition describes, one for each version that it serves."""
     spec = definition["spec"]
     names = spec["names"]
@@ -254,7 +220,7 @@ def resources_of(definition: Mapping[str, Any], compiler: Compile | None) -> Ite
             plural=names["plural"],
             singular=names.get("singular", names["kind"].lower()),
             kind=names["kind"],
-            strategy=CustomStrategy(table, names["kind"], api_version, node, has_status, compiler),
+            strategy=CustomStrategy(table, names["kind"], api_version, node, has_status),
             columns=custom_columns(version.get("additionalPrinterColumns", ())),
             namespaced=spec["scope"] == "Namespaced",
             has_status=has_status,

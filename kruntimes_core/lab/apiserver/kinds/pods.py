@@ -1,7 +1,4 @@
-"""What a kube-apiserver fills into the containers of a Pod, beside what the schema says.
-
-Pods: what creation fills in, what an update may change, and a deletion that waits for its kubelet.
-"""
+"""Pods: what creation fills in, what an update may change, and a deletion that waits for its kubelet."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _PROBE = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 
 
-def with_defaults(container: Object) -> Object:
+def _with_defaults(container: Object) -> Object:
     """A container with the pull policy that follows from its image's tag, and complete parts."""
     filled = {"imagePullPolicy": _pull_policy(container.get("image", "")), **container}
     for name, complete in (("ports", _port), ("env", _variable)):
@@ -73,10 +70,8 @@ _ENDINGS = {
     "Failed": {"reason": "Failed", "message": "The pod failed."},
 }
 _IMMUTABLE = (
-    "pod updates may not change fields other than `spec.containers[*].image`,"
-    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to "
-    "existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was "
-    "previously negative)\n"
+    "only spec.containers[*].image, spec.initContainers[*].image, spec.activeDeadlineSeconds and "
+    "spec.tolerations of a pod may be changed"
 )
 _TOLERATIONS = tuple(
     {
@@ -101,7 +96,7 @@ class PodStrategy(TypedStrategy):
         decoded = super().decode(obj, old)
         spec = decoded.object["spec"]
         filled = {
-            name: [with_defaults(container) for container in spec[name]]
+            name: [_with_defaults(container) for container in spec[name]]
             for name in ("initContainers", "containers")
             if name in spec
         }

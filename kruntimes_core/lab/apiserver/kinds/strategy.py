@@ -1,7 +1,4 @@
-"""What differs from kind to kind when an object is written; the base is what most kinds do.
-
-The kinds that are served, and under which paths.
-"""
+"""The kinds that are served, and their strategies: what differs between them when an object is written."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from embedded.bodies import run_body
 from embedded.http import PODS, RUNS, Reply, play, serving
-from kruntimes_core.lab.apiserver.access import Access, PolicyRule
-from kruntimes_core.lab.apiserver.faults.scope import Scope
+from kruntimes_core.testing.access_rules import AccessRules, PolicyRule
+from kruntimes_core.testing.faults import Scope
 
 
 def rule(verbs: str, groups: str, resources: str, **more: frozenset[str]) -> PolicyRule:
@@ -17,8 +17,8 @@ def rule(verbs: str, groups: str, resources: str, **more: frozenset[str]) -> Pol
     )
 
 
-def access() -> Access:
-    return Access(
+def access() -> AccessRules:
+    return AccessRules(
         tokens={"t-admin": "admin", "t-host": "host", "t-nobody": "nobody"},
         rules={
             "admin": [rule("*", "*", "*")],

@@ -101,10 +101,7 @@ def test_unknown_fields_are_refused_when_the_client_is_strict(runs: Site) -> Non
     body["spec"]["zone"] = 1
     error = refusal(lambda: runs.api.create(runs.resource, "team-a", body, WriteOptions("Strict")))
     assert (error.code, error.reason) == (400, "BadRequest")
-    assert error.message == (
-        'Run in version "v1alpha1" cannot be handled as a Run: '
-        'strict decoding error: unknown field "spec.zone"'
-    )
+    assert error.message == 'the body is not a valid Run: unknown field "spec.zone"'
     assert runs.names() == []
 
 
@@ -137,9 +134,7 @@ def test_default_and_kube_system_are_there_from_the_start() -> None:
 def test_the_namespace_of_the_object_must_be_that_of_the_path(runs: Site) -> None:
     error = refusal(lambda: runs.create(run_body(namespace="other")))
     assert error.code == 400
-    assert error.message == (
-        "the namespace of the provided object does not match the namespace sent on the request"
-    )
+    assert error.message == "metadata.namespace (other) must be the namespace in the path (team-a)"
 
 
 def test_a_version_cannot_be_set(runs: Site) -> None:
@@ -152,9 +147,9 @@ def test_a_version_cannot_be_set(runs: Site) -> None:
     ("change", "code", "said"),
     [
         ({"kind": "Job"}, 422, 'kind: Invalid value: "Job": must be Run'),
-        ({"apiVersion": "v1"}, 400, "does not match the expected API version (kruntimes.io/v1alpha1)"),
-        ({"kind": ""}, 400, "Object 'Kind' is missing"),
-        ({"apiVersion": None}, 400, "the API version in the data () does not match"),
+        ({"apiVersion": "v1"}, 400, "apiVersion must be kruntimes.io/v1alpha1, not v1"),
+        ({"kind": ""}, 400, "kind is required"),
+        ({"apiVersion": None}, 400, "apiVersion is required"),
     ],
 )
 def test_an_object_of_another_type_is_refused(
@@ -197,13 +192,17 @@ def test_metadata_is_judged(runs: Site, metadata: dict[str, Any], field: str) ->
 
 
 @pytest.mark.parametrize(
-    ("metadata", "given"),
-    [({"labels": {"a": 1}}, "number"), ({"labels": "x"}, "string"), ({"finalizers": {}, "uid": 3}, "number")],
+    ("metadata", "said"),
+    [
+        ({"labels": {"a": 1}}, "metadata.labels must be an object of strings, not {'a': 1}"),
+        ({"labels": "x"}, "metadata.labels must be an object of strings, not 'x'"),
+        ({"finalizers": {}, "uid": 3}, "metadata.uid must be a string, not 3"),
+    ],
 )
-def test_metadata_of_a_wrong_type_cannot_be_read(runs: Site, metadata: dict[str, Any], given: str) -> None:
+def test_metadata_of_a_wrong_type_cannot_be_read(runs: Site, metadata: dict[str, Any], said: str) -> None:
     error = refusal(lambda: runs.create(run_body(**metadata)))
     assert error.code == 400
-    assert f"json: cannot unmarshal {given} into Go struct field ObjectMeta." in error.message
+    assert error.message.endswith(said)
 
 
 def test_nothing_is_judged_where_validation_is_off(runs: Site) -> None:

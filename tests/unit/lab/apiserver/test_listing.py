@@ -74,7 +74,7 @@ def test_a_token_whose_version_is_forgotten_offers_an_inconsistent_one(runs: Sit
     runs.api.store.forget()
     error = refusal(lambda: page(runs, limit=2, continue_token=first.continue_token))
     assert (error.code, error.reason) == (410, "Expired")
-    assert error.message.startswith("The provided continue parameter is too old")
+    assert error.message.startswith("the continue token is too old")
     rest = page(runs, continue_token=error.as_object()["metadata"]["continue"])
     assert (names(rest), rest.version) == (["r2", "r4"], runs.api.store.version)
 

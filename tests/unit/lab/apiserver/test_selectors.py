@@ -62,13 +62,13 @@ def test_these_do_not(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("a in", "found '' expected: '('"),
-        ("a in (b", "found '', expected: ',' or ')'"),
-        ("a b", "found 'b', expected: in, notin, =, ==, !=, gt, lt"),
-        ("a=b c", "found 'c', expected: ',' or 'end of string'"),
-        ("=b", "found '=', expected: !, identifier, or 'end of string'"),
-        ("a,", "found '', expected: identifier after ','"),
-        ("a>x", "the value must be an integer"),
+        ("a in", "cannot read 'a in'"),
+        ("a in (b", "cannot read 'a in (b'"),
+        ("a b", "cannot read 'a b'"),
+        ("x,a=b c", "cannot read 'a=b c'"),
+        ("=b", "cannot read '=b'"),
+        ("a,", "a requirement is missing at the end"),
+        ("a>x", "must be an integer"),
     ],
 )
 def test_these_are_no_label_selectors(text: str, problem: str) -> None:
@@ -97,13 +97,12 @@ def test_a_field_selector_may_name_what_its_kind_offers_only() -> None:
     error = refusal(lambda: FieldSelector("spec.runtime=py", METADATA))
     assert (error.code, error.message) == (400, "field label not supported: spec.runtime")
     error = refusal(lambda: FieldSelector("metadata.name", METADATA))
-    assert error.message == "invalid selector: 'metadata.name'; can't understand 'metadata.name'"
+    assert error.message == "invalid field selector 'metadata.name': cannot read 'metadata.name'"
 
 
 def test_an_escaped_comma_belongs_to_the_value() -> None:
     selector = FieldSelector(r"metadata.name=a\,b", METADATA)
     assert selector.matches({"metadata": {"name": "a,b"}})
-    assert selector.name == "a,b"
 
 
 def test_pods_are_selected_by_phase_and_node() -> None:

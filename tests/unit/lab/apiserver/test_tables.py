@@ -9,7 +9,6 @@ import pytest
 
 from embedded.api import NOW
 from embedded.bodies import Object, pod_body
-from kruntimes_core.lab.apiserver.errors import invalid, marshal, plain, quote
 from kruntimes_core.lab.apiserver.table_printers import (
     EVENT_COLUMNS,
     POD_COLUMNS,
@@ -163,10 +162,3 @@ def test_a_resource_without_printer_columns_shows_its_age() -> None:
     _, column = custom_columns([])
     created = (NOW - timedelta(seconds=7)).isoformat().replace("+00:00", "Z")
     assert (column.name, column.cell({"metadata": {"creationTimestamp": created}}, NOW)) == ("Age", "7s")
-
-
-def test_values_are_written_as_go_writes_them() -> None:
-    assert quote('a"\\\n\x01\u200b\U000e0001ü') == '"a\\"\\\\\\n\\x01\\u200b\\U000e0001ü"'
-    assert marshal({"b": [1, None], "a": "<&>"}) == '{"a":"\\u003c\\u0026\\u003e","b":[1,null]}'
-    assert [plain(value) for value in (True, False, 5, 2.0, 2.5)] == ["true", "false", "5", "2", "2.5"]
-    assert str(invalid("a.b", {"c": 1}, "no")) == 'a.b: Invalid value: {"c":1}: no'

@@ -18,7 +18,7 @@ def test_a_namespace_begins_active(api: ApiServer) -> None:
     changed = namespaces.merge("b", {"metadata": {"labels": {"a": "2"}}, "spec": None, "status": None})
     assert (changed["spec"], changed["status"]) == ({"finalizers": ["kubernetes"]}, {"phase": "Active"})
     error = refusal(lambda: namespaces.create(namespace_body("b.c")))
-    assert "must not contain dots" in error.message
+    assert "must consist of lower case alphanumeric characters or '-'" in error.message
 
 
 def test_a_lease_keeps_microseconds(api: ApiServer) -> None:
@@ -38,7 +38,7 @@ def test_a_lease_keeps_microseconds(api: ApiServer) -> None:
 def test_a_lease_wants_six_digits(api: ApiServer, time: str) -> None:
     error = refusal(lambda: Site(api, "leases").create(lease_body(renewTime=time)))
     assert error.code == 400
-    assert f'parsing time "{time}" as "2006-01-02T15:04:05.000000Z07:00"' in error.message
+    assert "spec.renewTime must be " in error.message
 
 
 @pytest.mark.parametrize("spec", [{"leaseDurationSeconds": 0}, {"leaseTransitions": -1}])
@@ -65,8 +65,7 @@ def test_a_put_of_a_lease_that_is_gone_creates_none(api: ApiServer) -> None:
     leases.delete("l1")
     error = refusal(lambda: leases.update(before))
     assert (error.code, error.reason) == (409, "Conflict")
-    uid = before["metadata"]["uid"]
-    assert error.message.endswith(f"UID in precondition: {uid}, UID in object meta: ")
+    assert f"metadata.uid is {before['metadata']['uid']}" in error.message
 
 
 def test_a_namespace_comes_as_protocol_buffers_from_kubectl() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from embedded.bodies import run_body
 from embedded.http import RUNS, Client, Serving
-from kruntimes_core.lab.apiserver.faults.scope import Scope
+from kruntimes_core.testing.faults import Scope
 
 STATUS = f"{RUNS}/r1/status"
 BIND = Scope("patch", "runs", subresource="status")

@@ -6,7 +6,7 @@ import aiohttp
 import pytest
 
 from embedded.http import RUNS, Reply, play, serving
-from kruntimes_core.lab.apiserver.faults.scope import Scope
+from kruntimes_core.testing.faults import Scope
 from tests.unit.lab.apiserver.faults.scene import BINDING, STATUS, begin
 
 

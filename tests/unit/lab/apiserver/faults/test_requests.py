@@ -10,9 +10,7 @@ import pytest
 from embedded.api import new_api
 from embedded.bodies import run_body
 from embedded.http import PODS, RUNS, play, serving
-from kruntimes_core.lab.apiserver.faults.faults import Faults
-from kruntimes_core.lab.apiserver.faults.kinds import When
-from kruntimes_core.lab.apiserver.faults.scope import Scope
+from kruntimes_core.testing.faults import Faults, Scope, When
 from tests.unit.lab.apiserver.faults.scene import BIND, BINDING, STATUS, begin, phase
 
 
@@ -162,16 +160,17 @@ def test_the_log_knows_every_request_and_the_size_of_its_body() -> None:
             await site.client.merge(STATUS, BINDING)
             await site.client.get("/healthz")
             (patch,) = site.faults.log.calls("patch", "runs")
-            assert patch.call is not None
-            assert (patch.call.name, patch.call.subresource, patch.code) == ("r1", "status", 200)
-            assert (patch.method, patch.path, patch.content_type) == (
+            request, info = patch.request, patch.request.info
+            assert info is not None
+            assert (info.name, info.subresource, patch.code) == ("r1", "status", 200)
+            assert (request.method, request.path, request.content_type) == (
                 "PATCH",
                 STATUS,
                 "application/merge-patch+json",
             )
-            assert patch.body is not None
-            assert patch.body_bytes == len(patch.body) < 200
-            assert [entry.call for entry in site.faults.log if entry.path == "/healthz"] == [None]
+            assert patch.body_bytes == len(request.body) < 200
+            asked = [entry.request for entry in site.faults.log]
+            assert [one.info for one in asked if one.path == "/healthz"] == [None]
             assert len(site.faults.log) == 3
             site.faults.log.clear()
             assert list(site.faults.log) == []

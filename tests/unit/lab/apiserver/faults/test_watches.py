@@ -7,7 +7,7 @@ import asyncio
 from embedded.bodies import namespace_body, pod_body, run_body
 from embedded.http import PODS, RUNS, another_client, play, serving
 from kruntimes_core.lab.apiserver.errors import ApiError
-from kruntimes_core.lab.apiserver.faults.scope import Scope
+from kruntimes_core.testing.faults import Scope
 from tests.unit.lab.apiserver.faults.scene import BIND, BINDING, STATUS, begin, phase
 
 
@@ -57,7 +57,7 @@ def test_open_connections_go_silent_and_new_ones_work() -> None:
                 gate = site.faults.hold(BIND)
                 writing = asyncio.ensure_future(site.client.merge(STATUS, BINDING))
                 await gate.reached()
-                site.faults.black_hole()
+                site.faults.black_hole(site.server.connections)
                 gate.open()
                 waiting = asyncio.ensure_future(stream.event())
                 assert await phase(other) == "Scheduled"
