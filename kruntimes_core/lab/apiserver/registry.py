@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from kruntimes_core.lab.apiserver.errors import not_found
@@ -14,7 +14,7 @@ from kruntimes_core.lab.apiserver.metadata import generated
 from kruntimes_core.lab.apiserver.objects import Object, key_of
 from kruntimes_core.lab.apiserver.requests import AcceptedWrite, ListOptions
 from kruntimes_core.lab.apiserver.storage import Store, Stored, Table
-from kruntimes_core.lab.apiserver.watch_cache import Page, Selection, list_page
+from kruntimes_core.lab.apiserver.watch_cache import Page, Selection, Watch, list_page
 
 Observer = Callable[[AcceptedWrite], None]
 
@@ -62,6 +62,26 @@ class Registry:
         """A list, or one page of it, as stored. namespace: None for all. Raises `ApiError`."""
         selection = Selection(resource, namespace, options)
         return list_page(self.table(resource), self.store.version, selection, options)
+
+    def get(self, resource: Resource, namespace: str | None, name: str) -> Object:
+        """One object. Raises `ApiError` (404)."""
+        return resource.strategy.from_storage(self.stored(resource, namespace, name).object)
+
+    def list(self, resource: Resource, namespace: str | None = None) -> Sequence[Object]:
+        """All objects, whole and current."""
+        items = self.page(resource, namespace, ListOptions()).items
+        return [resource.strategy.from_storage(stored.object) for stored in items]
+
+    def watch(
+        self, resource: Resource, namespace: str | None, options: ListOptions, wake: Callable[[], None]
+    ) -> Watch:
+        """A watch; wake: see `Watch`. Raises `ApiError`: 400 and 422 for options, 410 for an old version."""
+        options.check_watch()
+        selection = Selection(resource, namespace, options)
+        version = options.version_number()
+        from_now = version == 0 or options.send_initial_events
+        since = None if from_now else version
+        return Watch(self.table(resource), selection, since, lambda: self.store.version, wake)
 
     # What changes
 
