@@ -8,7 +8,7 @@ from embedded.bodies import namespace_body, pod_body, run_body
 from embedded.http import PODS, RUNS, another_client, play, serving
 from kruntimes_core.lab.apiserver.errors import ApiError
 from kruntimes_core.testing.faults import Scope
-from tests.unit.lab.apiserver.faults.scene import BIND, BINDING, STATUS, begin, phase
+from tests.unit.testing.faults.scene import BIND, BINDING, STATUS, begin, phase
 
 
 def test_a_watch_is_held_back_by_kind_and_then_told_in_order() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from embedded.http import RUNS, Reply, play, serving
 from kruntimes_core.testing.faults import Scope
-from tests.unit.lab.apiserver.faults.scene import BINDING, STATUS, begin
+from tests.unit.testing.faults.scene import BINDING, STATUS, begin
 
 
 def names(reply: Reply) -> list[str]:

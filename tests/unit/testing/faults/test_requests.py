@@ -11,7 +11,7 @@ from embedded.api import new_api
 from embedded.bodies import run_body
 from embedded.http import PODS, RUNS, play, serving
 from kruntimes_core.testing.faults import Faults, Scope, When
-from tests.unit.lab.apiserver.faults.scene import BIND, BINDING, STATUS, begin, phase
+from tests.unit.testing.faults.scene import BIND, BINDING, STATUS, begin, phase
 
 
 def test_without_a_fault_nothing_happens() -> None:
