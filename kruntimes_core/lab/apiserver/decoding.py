@@ -6,7 +6,14 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kruntimes_core.lab.apiserver.errors import ApiError, bad_request, internal, invalid, invalid_object
+from kruntimes_core.lab.apiserver.errors import (
+    OMITTED,
+    ApiError,
+    bad_request,
+    internal,
+    invalid,
+    invalid_object,
+)
 from kruntimes_core.lab.apiserver.kinds.strategy import Decoded, Resource
 from kruntimes_core.lab.apiserver.metadata import Misshapen
 from kruntimes_core.lab.apiserver.objects import Object
@@ -52,18 +59,18 @@ def read_patched(resource: Resource, patched: Object, shown: Object, options: Wr
         if not resource.typed and not patched.get(name):
             raise internal(f"the patch leaves the object without {name}")
         if resource.typed and patched.get(name) != wanted:
-            raise _bad_patch(patched, f"{name} must be {wanted}")
+            raise _bad_patch(f"{name} must be {wanted}")
     try:
         decoded = resource.strategy.decode(patched, shown)
     except Misshapen as problem:
-        raise _bad_patch(patched, str(problem)) from problem
+        raise _bad_patch(str(problem)) from problem
     if decoded.unknown and options.field_validation == STRICT:
-        raise _bad_patch(patched, ", ".join(_complaints(decoded, options)))
+        raise _bad_patch(", ".join(_complaints(decoded, options)))
     return decoded
 
 
-def _bad_patch(patched: Object, problem: str) -> ApiError:
-    return invalid_object("", "", "", [invalid("patch", patched, problem)])
+def _bad_patch(problem: str) -> ApiError:
+    return invalid_object("", "", "", [invalid("patch", OMITTED, problem)])
 
 
 def _complaints(decoded: Decoded, options: WriteOptions) -> tuple[str, ...]:

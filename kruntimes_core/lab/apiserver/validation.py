@@ -51,7 +51,7 @@ class Checker:
             return
         if value is None:
             if node.types and not node.nullable:
-                self._wrong_type(node, "null", path)
+                self._wrong_type(node, value, path)
             return
         self._check_type(node, value, path)
         if isinstance(value, str):
@@ -65,9 +65,9 @@ class Checker:
         if node.enum is not None and value not in node.enum:
             self.errors.append(not_supported(path, value, map(str, node.enum)))
 
-    def _wrong_type(self, node: Node, given: str, path: str) -> None:
+    def _wrong_type(self, node: Node, value: Any, path: str) -> None:
         wanted = " or ".join(sorted(node.types))
-        self.errors.append(type_invalid(path, given, f"must be of type {wanted}"))
+        self.errors.append(type_invalid(path, value, f"must be of type {wanted}"))
 
     def _check_type(self, node: Node, value: Any, path: str) -> None:
         given = json_type(value)
@@ -79,7 +79,7 @@ class Checker:
             return
         # A text or a list where the schema has a format is left to the check of the format, as ever.
         if not (node.format and given in ("string", "array") and not node.types & {"integer", "number"}):
-            self._wrong_type(node, given, path)
+            self._wrong_type(node, value, path)
             if node.types == _INT_OR_STRING:
                 # Such a node has `anyOf` beside its types on a kube-apiserver, which fails for the whole too.
                 self.errors.append(invalid("", "", f"{path} must be an integer or a string"))
