@@ -136,3 +136,21 @@ def test_the_history_is_bounded() -> None:
     assert len(page(runs, resource_version=versions[29], resource_version_match="Exact").items) == 30
     error = refusal(lambda: page(runs, resource_version=versions[28], resource_version_match="Exact"))
     assert error.code == 410
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"label_selector": "x,a=b c"}, "invalid label selector 'x,a=b c': cannot read 'a=b c'"),
+        ({"label_selector": "a,"}, "invalid label selector 'a,': a requirement is missing at the end"),
+        (
+            {"label_selector": "a>x"},
+            "invalid label selector: 'x': the value of '<' and '>' must be an integer",
+        ),
+        ({"field_selector": "spec.runtime=py"}, "field label not supported: spec.runtime"),
+        ({"field_selector": "a"}, "invalid field selector 'a': cannot read 'a'"),
+    ],
+)
+def test_a_selector_that_cannot_be_read_says_where(runs: Site, options: dict[str, str], problem: str) -> None:
+    error = refusal(lambda: page(runs, **options))
+    assert (error.code, error.message) == (400, problem)
