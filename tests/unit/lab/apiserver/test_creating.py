@@ -80,12 +80,6 @@ def test_a_null_counts_as_absent(runs: Site) -> None:
     assert set(runs.create(body)["spec"]) == {"runtime", "mode"}
 
 
-def test_a_name_is_generated_from_its_base(runs: Site) -> None:
-    names = {runs.create(run_body(None, generateName="job-"))["metadata"]["name"] for _ in range(20)}
-    assert len(names) == 20
-    assert all(name.startswith("job-") and len(name) == len("job-") + 5 for name in names)
-
-
 def test_unknown_fields_are_dropped_with_a_warning(runs: Site) -> None:
     body = {**run_body(), "more": 1}
     body["spec"]["zone"] = {"a": 1}
@@ -103,20 +97,6 @@ def test_unknown_fields_are_refused_when_the_client_is_strict(runs: Site) -> Non
     assert (error.code, error.reason) == (400, "BadRequest")
     assert error.message == 'the body is not a valid Run: unknown field "spec.zone"'
     assert runs.names() == []
-
-
-def test_unknown_fields_are_dropped_in_silence_when_the_client_does_not_care(runs: Site) -> None:
-    body = {**run_body(), "more": 1}
-    answer = runs.api.create(runs.resource, "team-a", body, WriteOptions("Ignore"))
-    assert answer.warnings == ()
-
-
-def test_a_name_is_taken_once(runs: Site) -> None:
-    runs.create(run_body())
-    error = refusal(lambda: runs.create(run_body()))
-    assert (error.code, error.reason) == (409, "AlreadyExists")
-    assert error.message == 'runs.kruntimes.io "r1" already exists'
-    assert error.details == {"name": "r1", "group": "kruntimes.io", "kind": "runs"}
 
 
 def test_a_namespace_must_be_there(runs: Site) -> None:
@@ -158,11 +138,6 @@ def test_an_object_of_another_type_is_refused(
     error = refusal(lambda: runs.create({**run_body(), **change}))
     assert error.code == code
     assert said in error.message
-
-
-@pytest.mark.parametrize("name", ["R1", "r_1", "-r", "r-", "r..1", "", "a" * 254])
-def test_a_name_must_be_a_subdomain(runs: Site, name: str) -> None:
-    assert "metadata.name" in {field for field, _ in causes(refusal(lambda: runs.create(run_body(name))))}
 
 
 @pytest.mark.parametrize("name", ["r", "r.1", "1", "a-b.c-d", "a" * 253])

@@ -91,21 +91,6 @@ def test_preconditions_hold_a_deletion_back(runs: Site, options: dict[str, str],
     assert runs.names() == ["r1"]
 
 
-def test_preconditions_that_hold_let_it_go(runs: Site) -> None:
-    metadata = runs.create(run_body())["metadata"]
-    runs.delete("r1", uid=metadata["uid"], resource_version=metadata["resourceVersion"])
-    assert runs.names() == []
-
-
-def test_a_pod_without_a_node_goes_at_once_in_two_steps(pods: Site) -> None:
-    pods.create(pod_body())
-    watch = pods.watch(resource_version=str(pods.api.store.version))
-    gone = pods.delete("py-0").object
-    assert gone["kind"] == "Pod"
-    assert gone["metadata"]["deletionGracePeriodSeconds"] == 0
-    assert told(watch) == [("MODIFIED", "py-0"), ("DELETED", "py-0")]
-
-
 def test_a_pod_on_a_node_waits_for_its_kubelet(pods: Site, clock: Clock) -> None:
     pods.create(pod_body(spec={"nodeName": "n1"}))
     marked = pods.delete("py-0").object["metadata"]
@@ -123,13 +108,6 @@ def test_a_pod_that_has_ended_needs_no_grace(pods: Site) -> None:
     pods.merge("py-0", {"status": {"phase": "Succeeded"}}, "status")
     pods.delete("py-0")
     assert pods.names() == []
-
-
-def test_foreground_deletion_waits_for_the_garbage_collector(runs: Site) -> None:
-    runs.create(run_body())
-    marked = runs.delete("r1", propagation_policy="Foreground").object
-    assert marked["metadata"]["finalizers"] == ["foregroundDeletion"]
-    assert runs.names() == ["r1"]
 
 
 def test_with_controllers_nothing_waits_for_them() -> None:
@@ -168,14 +146,6 @@ def test_some_namespaces_cannot_be_deleted(name: str) -> None:
         403,
         f'namespaces "{name}" is forbidden: this namespace may not be deleted',
     )
-
-
-def test_a_collection_is_deleted_by_selector(runs: Site) -> None:
-    for name, app in (("a", "web"), ("b", "db"), ("c", "web")):
-        runs.create(run_body(name, labels={"app": app}))
-    found = runs.api.delete_collection(runs.resource, "team-a", ListOptions(label_selector="app=web"))
-    assert [stored.object["metadata"]["name"] for stored in found.items] == ["a", "c"]
-    assert runs.names() == ["b"]
 
 
 def test_a_collection_is_deleted_in_its_namespace_only(runs: Site) -> None:
