@@ -22,7 +22,7 @@ from kruntimes_core.model.times import format_time, parse_time
 _POLICY_FINALIZERS = {"Foreground": "foregroundDeletion", "Orphan": "orphan"}
 
 
-def check_preconditions(resource: Resource, obj: Object, options: DeleteOptions) -> None:
+def _check_preconditions(resource: Resource, obj: Object, options: DeleteOptions) -> None:
     """That the object is the one that is meant. Raises `ApiError` (409)."""
     metadata = metadata_of(obj)
     for field, wanted in (("uid", options.uid), ("resourceVersion", options.resource_version)):
@@ -31,7 +31,7 @@ def check_preconditions(resource: Resource, obj: Object, options: DeleteOptions)
             raise conflict(resource.group, resource.kind, metadata["name"], why)
 
 
-def marked(resource: Resource, obj: Object, options: DeleteOptions, now: datetime) -> Object:
+def _with_mark(resource: Resource, obj: Object, options: DeleteOptions, now: datetime) -> Object:
     """The object as its deletion leaves it: it goes for good when `is_over` says so."""
     obj = _with_policy(obj, options)
     grace = resource.strategy.grace_seconds(obj, options.grace_period_seconds)
@@ -79,7 +79,7 @@ def _with_policy(obj: Object, options: DeleteOptions) -> Object:
     return obj if kept == standing else with_metadata(obj, finalizers=kept or None)
 
 
-def without_policy(obj: Object) -> Object:
+def _without_policy(obj: Object) -> Object:
     """The object as the garbage collector leaves it: without the finalizers that wait for it."""
     standing = metadata_of(obj).get("finalizers", [])
     kept = [name for name in standing if name not in _POLICY_FINALIZERS.values()]
@@ -103,7 +103,7 @@ class Deleter(Registry):
         obj = self.stored(resource, namespace, name).object
         if resource.plural == "namespaces":
             return Answer(self._delete_namespace(resource, obj, options))
-        check_preconditions(resource, obj, options)
+        _check_preconditions(resource, obj, options)
         after = self._marked(resource, obj, options)
         if not is_over(after):
             return Answer(resource.strategy.from_storage(after))
@@ -130,9 +130,9 @@ class Deleter(Registry):
 
     def _marked(self, resource: Resource, obj: Object, options: DeleteOptions) -> Object:
         """The object with the mark of its deletion, kept where it does not go in the same step."""
-        after = marked(resource, obj, options, self.now())
+        after = _with_mark(resource, obj, options, self.now())
         if self._controllers:
-            after = without_policy(after)
+            after = _without_policy(after)
         # A kind with grace is marked first even if it goes at once: watches see both steps.
         graceful = resource.strategy.grace_seconds(obj, options.grace_period_seconds) is not None
         if (graceful or not is_over(after)) and after != obj:
@@ -143,10 +143,10 @@ class Deleter(Registry):
         name = metadata_of(obj)["name"]
         if name in IMMORTAL:
             raise forbidden_request("", "namespaces", name, "this namespace may not be deleted")
-        check_preconditions(resource, obj, options)
+        _check_preconditions(resource, obj, options)
         if "deletionTimestamp" in metadata_of(obj):
             return obj
-        ending = marked(resource, obj, DeleteOptions(), self.now())
+        ending = _with_mark(resource, obj, DeleteOptions(), self.now())
         ending = with_metadata(ending, deletionGracePeriodSeconds=None)
         ending = {**ending, "status": {**obj.get("status", {}), "phase": "Terminating"}}
         after = self.accept(resource, "", obj, ending).object

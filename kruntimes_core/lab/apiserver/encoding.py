@@ -95,7 +95,7 @@ class Renderer:
         """A list or a page of one. Raises `ApiError` (406) for the form of a single object."""
         metadata = self._list_metadata(page)
         if self.form is Form.METADATA:
-            raise not_acceptable("a list has no PartialObjectMetadata: ask for a PartialObjectMetadataList")
+            raise not_acceptable("a list has no PartialObjectMetadata: accept a PartialObjectMetadataList")
         if self.form is Form.TABLE:
             rows = [self._row(stored) for stored in page.items]
             return encode(self._table(metadata, rows, heads=True))

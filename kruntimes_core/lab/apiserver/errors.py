@@ -84,7 +84,7 @@ def type_invalid(field: str, value: Any, detail: str) -> FieldError:
 
 
 def not_supported(field: str, value: Any, supported: Iterable[str]) -> FieldError:
-    """A value is none of those allowed."""
+    """A value is not one of those allowed."""
     listed = ", ".join(f'"{one}"' for one in supported)
     return FieldError(Cause.NOT_SUPPORTED, field, value, f"supported values: {listed}")
 

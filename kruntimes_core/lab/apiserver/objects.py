@@ -1,7 +1,7 @@
-"""What an object of the API is here: plain JSON that nobody changes.
+"""An object of the API: plain JSON that is never changed.
 
 Every write makes a new object and shares with the old one whatever did not change. So what the store
-gives out is the object itself, not a copy: whoever wants to change it copies it first.
+gives out is the object itself, not a copy: copy it before you change it.
 
 The two halves of an object, whatever a client wrote in their place.
 """
@@ -20,7 +20,7 @@ Key = tuple[str, str]
 
 
 def metadata_of(obj: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The metadata, empty when there is none or when it is no object."""
+    """The metadata, empty when there is none or when it is not an object."""
     metadata = obj.get("metadata")
     return metadata if isinstance(metadata, dict) else {}
 

@@ -132,7 +132,7 @@ class Table:
 
 
 class Store:
-    """The tables by name; each begins empty when it is first asked for."""
+    """The tables by name; each begins empty when it is first used."""
 
     def __init__(self, history_limit: int = HISTORY_LIMIT) -> None:
         self._history_limit = history_limit

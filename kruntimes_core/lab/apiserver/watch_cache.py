@@ -67,7 +67,7 @@ class Page:
 
 
 def list_page(table: Table, current: int, selection: Selection, options: ListOptions) -> Page:
-    """The page that the options ask for; current: the version of the server's last write.
+    """The page that the options describe; current: the version of the server's last write.
 
     Raises `ApiError`: 400 for options that make no sense, 410 for a version that is out of reach, 504 for
     one that is not reached yet.

@@ -88,7 +88,7 @@ class LeaseStrategy(TypedStrategy):
     zero_fields: Object = {"spec": {}}  # noqa: RUF012
 
     def prepare_create(self, obj: Object) -> Object:
-        """Without what belongs to coordinated leader election, which is off unless it is asked for."""
+        """Without what belongs to coordinated leader election, which is off by default."""
         return {**obj, "spec": without(obj["spec"], *_COORDINATED)}
 
     def prepare_update(self, obj: Object, old: Object) -> Object:

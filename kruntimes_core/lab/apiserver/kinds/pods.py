@@ -153,7 +153,7 @@ class PodStrategy(TypedStrategy):
         return [] if found is None else [{"type": "Completed", "status": "True", **found}]
 
     def grace_seconds(self, obj: Object, wanted: int | None) -> int:
-        """What was asked for, else the Pod's own grace; none for a Pod without a node or one that ended."""
+        """What the client wants, else the Pod's own grace; 0 for a Pod without a node or one that ended."""
         if not obj["spec"].get("nodeName") or obj["status"].get("phase") in _ENDINGS:
             return 0
         grace: int = obj["spec"].get("terminationGracePeriodSeconds", 0) if wanted is None else wanted

@@ -37,7 +37,7 @@ class Strategy:
     """Whether a PUT may come without a resourceVersion."""
     returns_deleted = False
     """Whether a deletion answers with the object instead of a Status."""
-    zero_fields: Object = {}  # noqa: RUF012 - nobody changes an object
+    zero_fields: Object = {}  # noqa: RUF012 - objects are never changed
     """What Go writes beside the metadata of an empty object, as in a bookmark."""
     name_problems: NameProblems = staticmethod(problems_of_subdomain)
 
@@ -140,7 +140,7 @@ class Resource:
         "watch",
     )
     fields: Readers = field(default_factory=lambda: METADATA)
-    """What field selectors may ask for."""
+    """What field selectors may name."""
     typed: bool = True
     """Whether the kind is a Go type of the API server, not a custom resource."""
     schema: Mapping[str, Any] | None = None
