@@ -191,7 +191,7 @@ class PlainNotFound(Exception):  # noqa: N818 - an answer, not a fault of ours
 def request_info(
     resources: Resources, method: str, segments: list[str], *, watch: bool, continued: bool
 ) -> RequestInfo:
-    """The call of a path below a group and version: `segments` begin with `api` or `apis`.
+    """What a path below a group and version means: `segments` begin with `api` or `apis`.
 
     Raises `PlainNotFound`, or `ApiError`: 404, 405, 400.
     """

@@ -48,7 +48,7 @@ def _source(event: Object) -> str:
 
 
 def field_readers(reference: str) -> Readers:
-    """What field selectors may name, read from the stored form; reference: what the group calls the object."""
+    """What field selectors may name, in the stored form; reference: what the group calls the object."""
     read = {f"{reference}.{name}": at("involvedObject", name) for name in _REFERENCE}
     read |= {"reason": at("reason"), "type": at("type")}
     if reference == "involvedObject":

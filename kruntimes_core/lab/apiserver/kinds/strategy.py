@@ -27,7 +27,7 @@ class Decoded:
 
 
 class Strategy:
-    """How objects of one kind are read, prepared, judged, kept and deleted."""
+    """How objects of one kind are read, prepared, validated, kept and deleted."""
 
     table: str
     """The table of the store that keeps them."""
@@ -47,7 +47,7 @@ class Strategy:
     def decode(self, obj: Object, old: Object | None) -> Decoded:
         """Read an object that a client sent, with defaults. old: what it replaces, as stored.
 
-        Raises `meta.Misshapen` when a field has a type that cannot be read at all.
+        Raises `Misshapen` when a field has a type that cannot be read at all.
         """
         raise NotImplementedError
 
