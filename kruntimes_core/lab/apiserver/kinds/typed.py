@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -23,6 +24,7 @@ _LIMITS = {"int32": 2**31, "int64": 2**63}
 _MICRO_TIME = "micro-time"
 
 
+@cache
 def read_schemas() -> Mapping[str, Node]:
     """The schemas of the built-in kinds by kind."""
     text = files(__package__).joinpath("schemas.yaml").read_text("utf-8")
