@@ -35,8 +35,6 @@ from kruntimes_core.lab.dev.kubeconfig import default_path, kubeconfig
 from kruntimes_core.lab.dev.overview import Observer
 from kruntimes_core.lab.dev.workload import Arrival
 
-_UNCHECKED = "rules of the CRDs: not asked, kruntimes-core is without its extra dev"
-
 
 def serve(options: DevOptions) -> Exit:
     """Run the cluster, and sum up. Raises `InputError` for whatever keeps it from starting."""
@@ -118,8 +116,6 @@ class _Session:
         for profile in self._profiles.all:
             for line in _plugins(profile, len(self._profiles.all), standard_output().columns):
                 click.echo(f"  {line}", err=self._aside)
-        if not cluster.server.api.rules_checked:
-            click.echo(f"  {_UNCHECKED}", err=self._aside)
         click.echo(err=self._aside)
 
     @property

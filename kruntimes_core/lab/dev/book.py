@@ -7,7 +7,7 @@ from collections import Counter, deque
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of
-from kruntimes_core.lab.apiserver.requests import Write
+from kruntimes_core.lab.apiserver.requests import AcceptedWrite
 from kruntimes_core.lab.runtimes.objects import runtime_of
 from kruntimes_core.model.run import ACTIVE_PHASES, TERMINAL_PHASES, Phase
 
@@ -56,7 +56,7 @@ class Book:
             self._recent.popleft()
         return len(self._recent) * SECOND / max(min(now - self.began, _RATE_TICKS), SECOND)
 
-    def note(self, write: Write) -> None:
+    def note(self, write: AcceptedWrite) -> None:
         """Take note of an accepted write."""
         if write.plural == "pods" and write.after is not None:
             self.runtimes.add((metadata_of(write.after)["namespace"], runtime_of(write.after)))

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from kruntimes_core.lab.apiserver.errors import ApiError
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.apiserver.status import ApiError
 from kruntimes_core.lab.dev import manifests
 from kruntimes_core.lab.dev.manifests import NAMESPACE, Object
 

@@ -13,15 +13,13 @@ from typing import Any
 
 from kruntimes_core.crds import crds
 from kruntimes_core.engine.api_calls import Applied, Found, NotFound, ReadAnswer, Refused, Write
-from kruntimes_core.lab.apiserver.history import Change
+from kruntimes_core.lab.apiserver.errors import ApiError
+from kruntimes_core.lab.apiserver.kinds.strategy import MERGE
 from kruntimes_core.lab.apiserver.objects import with_metadata
-from kruntimes_core.lab.apiserver.patches.merge import merged
-from kruntimes_core.lab.apiserver.requests import Patch
-from kruntimes_core.lab.apiserver.requests import Write as AcceptedWrite
-from kruntimes_core.lab.apiserver.resources import MERGE
+from kruntimes_core.lab.apiserver.patches import merge_patched
+from kruntimes_core.lab.apiserver.requests import AcceptedWrite, Patch
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.apiserver.status import ApiError
-from kruntimes_core.lab.apiserver.store import Table
+from kruntimes_core.lab.apiserver.storage import Change, Table
 from kruntimes_core.lab.invariants import READERS, Invariant, InvariantChecker
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.testing.builders import NAMESPACE, NOW
@@ -91,7 +89,7 @@ class ObjectTracker:
     def change(self, kind: str, namespace: str, name: str, patch: Mapping[str, Any]) -> Object:
         """Change an object by an unguarded merge patch."""
         before = self._stored(kind, namespace, name)
-        after = merged(before, deepcopy(dict(patch)))
+        after = merge_patched(before, deepcopy(dict(patch)))
         return self._spelled(self.api.accept(self._resources[kind], "", before, after).object)
 
     def delete(self, kind: str, namespace: str, name: str) -> None:

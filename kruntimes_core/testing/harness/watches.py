@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from kruntimes_core.cluster.informers.event_handler import ResourceEventHandler, resource_event_handlers
 from kruntimes_core.engine.events import Event
-from kruntimes_core.lab.apiserver.history import Change
+from kruntimes_core.lab.apiserver.storage import Change
 from kruntimes_core.testing.harness.object_tracker import PLURALS, Listing, ObjectTracker
 
 

@@ -47,15 +47,6 @@ def test_fifty_runs_are_placed_executed_and_summed_up(tmp_path: Path) -> None:
     assert files(tmp_path) == []
 
 
-def test_a_cluster_that_does_not_ask_the_rules_of_the_crds_says_so(tmp_path: Path) -> None:
-    """The library that evaluates them comes with an extra; here one without it stands before it."""
-    (tmp_path / "cel.py").write_text("raise ImportError('not installed')\n")
-    lacking = ended(tmp_path, "--runs", "1", *QUICK, PYTHONPATH=str(tmp_path))
-    assert lacking.returncode == 0, lacking.stderr
-    assert "without its extra dev" in lacking.stdout
-    assert "without its extra dev" not in ended(tmp_path, "--runs", "1", *QUICK).stdout
-
-
 def test_a_summary_for_people_is_the_last_line(tmp_path: Path) -> None:
     done = ended(tmp_path, "--runs", "3", "--runtime", "a", "--runtime", "b", *QUICK)
     assert (done.returncode, done.stderr) == (0, "")

@@ -13,8 +13,8 @@ from virtual.time import run_virtual
 from kruntimes_core.cluster.leader_election.lease_lock import LEASE
 from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations
 from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.lab.apiserver.kinds.strategy import MERGE
 from kruntimes_core.lab.apiserver.requests import Patch
-from kruntimes_core.lab.apiserver.resources import MERGE
 from kruntimes_core.lab.apiserver.server import ApiServer
 from tests.unit.cluster.leader_election.replica import Replica
 from tests.unit.cluster.leader_election.wire import LEASE_NAMESPACE, Traffic

@@ -9,7 +9,7 @@ import pytest
 from virtual.time import run_virtual
 
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.apiserver.requests import Write
+from kruntimes_core.lab.apiserver.requests import AcceptedWrite
 from kruntimes_core.lab.dev.book import Book
 from kruntimes_core.lab.dev.demo import RUNTIMES, demo
 from kruntimes_core.lab.dev.workload import feed, first_runs
@@ -31,7 +31,7 @@ class Witness:
         self.active: dict[str, tuple[str, int]] = {}
         self.most = Counter[str]()
 
-    def note(self, write: Write) -> None:
+    def note(self, write: AcceptedWrite) -> None:
         if write.plural != "runs" or write.after is None:
             return
         name, status = write.after["metadata"]["name"], write.after.get("status", {})

@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 from virtual.time import run_virtual
 
-from kruntimes_core.lab.apiserver.status import ApiError
+from kruntimes_core.lab.apiserver.errors import ApiError
 from kruntimes_core.lab.dev import manifests
 from kruntimes_core.lab.dev.demo import RUNTIMES, demo
 from kruntimes_core.lab.dev.workload import Arrival, feed, first_runs, plain
