@@ -10,7 +10,7 @@ import pytest
 
 from kruntimes_core import RuntimePod
 from kruntimes_core.engine.decisions import Decision, Outcome
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NAMESPACE, NOW
 from kruntimes_core.testing.harness import PODS, RUNS, WORKSPACES, Host

@@ -16,7 +16,7 @@ import yaml
 
 from kruntimes_core.lab.offline_plan.sources import Source
 from kruntimes_core.model.messages import quoted
-from kruntimes_core.model.yaml_text import JsonError, YamlLoader, looks_like_json, read_json
+from kruntimes_core.model.yaml_files import JsonError, YamlLoader, looks_like_json, read_json
 
 # A key of a mapping, or a position in a list.
 Step = str | int

@@ -11,18 +11,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from kruntimes_core.cluster.plugin_worker.attended import CurrentCall
+from kruntimes_core.cluster.attended_calls import CurrentCall
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Applied, Found, Write
 from kruntimes_core.engine.cache.heartbeats import next_heartbeat
 from kruntimes_core.engine.clock import SECOND, Now
-from kruntimes_core.engine.decisions import Decision, NeverFits
-from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.explain import candidates_document, decision_document, plugin_document
+from kruntimes_core.engine.decisions import (
+    Decision,
+    NeverFits,
+    candidates_document,
+    decision_document,
+    plugin_document,
+)
+from kruntimes_core.engine.engine import Engine, Settings
 from kruntimes_core.engine.plugin_work import Runners
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles
-from kruntimes_core.framework.plugin_results import PluginError
+from kruntimes_core.framework.profile import PluginError
 from kruntimes_core.model.pod import PodObservation
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.model.times import format_time

@@ -26,7 +26,7 @@ from kruntimes_core.lab.runtimes.objects import (
     runtime_of,
 )
 from kruntimes_core.lab.runtimes.runtimed import RunRule
-from kruntimes_core.model.resource_version import older
+from kruntimes_core.model.metadata import older
 
 _BACKOFF = 1 * SECOND
 

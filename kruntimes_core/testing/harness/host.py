@@ -18,10 +18,9 @@ from kruntimes_core.engine.api_calls import (
 )
 from kruntimes_core.engine.clock import SECOND, Now, ticks
 from kruntimes_core.engine.counters import WakeupSource
-from kruntimes_core.engine.engine import Engine
+from kruntimes_core.engine.engine import Engine, Settings
 from kruntimes_core.engine.events import Event
 from kruntimes_core.engine.plugin_work import BatchRetryWork, Runners, Work, WorkResult
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.snapshot import Pods
 from kruntimes_core.testing.builders import NAMESPACE, RUNTIME

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.engine.plugin_work import PlanWork
-from kruntimes_core.framework.plugin_results import InterruptedCallError
+from kruntimes_core.framework.profile import InterruptedCallError
 from tests.engine.offers.scene import ALL, Scene
 
 

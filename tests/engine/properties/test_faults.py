@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from kruntimes_core.engine.clock import SECOND
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS, WORKSPACES, Host
 from tests.engine.properties.disturbed import Disturbed, disturbances

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from devcluster.process import COMMAND, Dev, Stream, environment
+from devcluster import COMMAND, Dev, Stream, environment
 
 _SEQUENCE = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])")
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from kruntimes_core.cluster.plugin_worker.protocol import Done, PluginWork
+from kruntimes_core.cluster.plugin_worker import Done, PluginWork
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.engine.plugin_work import Runners
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.cli import limits
-from kruntimes_core.cli.bench.engine import answer as bench_answer
+from kruntimes_core.cli import commands
+from kruntimes_core.cli import plan as plan_answer
+from kruntimes_core.cli.bench import engine_tables as bench_answer
 from kruntimes_core.cli.main import main
-from kruntimes_core.cli.plan import answer as plan_answer
-from kruntimes_core.cluster.plugin_worker.attended import CurrentCall, attended
+from kruntimes_core.cluster.attended_calls import CurrentCall, attended
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing import pod_object, run_object
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
@@ -31,7 +31,7 @@ LINE = (
 
 @pytest.fixture(autouse=True)
 def _of_short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "attended", partial(attended, limit_seconds=LIMIT))
+    monkeypatch.setattr(commands, "attended", partial(attended, limit_seconds=LIMIT))
 
 
 @pytest.fixture
@@ -106,9 +106,9 @@ def test_a_bench_of_the_engine_says_who_hangs(
 def test_who_debugs_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     values = iter([1, 2])
     monkeypatch.setenv("KRUNTIMES_DEBUG", "1")
-    assert limits.patiently(values, CurrentCall()) is values
+    assert commands.patiently(values, CurrentCall()) is values
     monkeypatch.delenv("KRUNTIMES_DEBUG")
-    attentive = limits.patiently(values, CurrentCall())
+    attentive = commands.patiently(values, CurrentCall())
     assert attentive is not values
     assert list(attentive) == [1, 2]
 

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.cli.plan.forms import show
-from kruntimes_core.cli.plan.options import PlanOptions
+from kruntimes_core.cli.plan import PlanOptions
+from kruntimes_core.cli.plan_output import show
 
 
 def decision(run: str = "r1", **fields: Any) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from fractions import Fraction
 import pytest
 from rich.console import Console
 
-from kruntimes_core.cli.dev.picture import Picture
-from kruntimes_core.lab.dev.overview import Load, Overview, PodLoad, Told
+from kruntimes_core.cli.dev_screen import Picture
+from kruntimes_core.lab.dev.overview import Load, Overview, PastDecision, PodLoad
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -24,7 +24,9 @@ def pods(number: int) -> tuple[PodLoad, ...]:
 
 def overview(number: int = 3, decisions: int = 4) -> Overview:
     told = tuple(
-        Told(AT, f"run-{place}", f"py-{place}" if place % 2 else None, "" if place % 2 else "waiting" * 18)
+        PastDecision(
+            AT, f"run-{place}", f"py-{place}" if place % 2 else None, "" if place % 2 else "waiting" * 18
+        )
         for place in range(decisions)
     )
     phases = (("Pending", 3), ("Running", 11), ("Succeeded", 108), ("Failed", 2))
@@ -94,7 +96,7 @@ def test_a_load_is_never_shown_as_idle_and_overload_not_beyond_the_bar() -> None
 
 
 def test_what_others_wrote_moves_no_cursor() -> None:
-    told = (Told(AT, "run\x1b[2J", None, "waiting\nfor \u202eit"),)
+    told = (PastDecision(AT, "run\x1b[2J", None, "waiting\nfor \u202eit"),)
     seen = Overview(phases=(), pods=(), decisions=told, placements=0, rate=0.0)
     text = "\n".join(drawn(seen))
     assert r"run\x1b[2J" in text

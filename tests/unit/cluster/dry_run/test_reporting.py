@@ -12,10 +12,16 @@ from virtual.site import Site
 from virtual.time import VirtualClock
 
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.cli.scheduler.comparison import PATH, report_lines, report_page
+from kruntimes_core.cli.scheduler.serve import PATH, report_lines, report_page
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.dry_run.differences import Difference, DifferenceKind, NotCompared
-from kruntimes_core.cluster.dry_run.report import BLAMED, DryRunReport, report_document
+from kruntimes_core.cluster.dry_run.report import (
+    BLAMED,
+    Difference,
+    DifferenceKind,
+    DryRunReport,
+    NotCompared,
+    report_document,
+)
 from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress, PageHandler
 from kruntimes_core.cluster.observability.log import Format, Log
 from kruntimes_core.framework.configuration import Profiles

@@ -10,9 +10,8 @@ from virtual.calls import status, target
 from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
-from kruntimes_core.cluster.event_recorder.event import EventReason
-from kruntimes_core.cluster.event_recorder.event_queue import Lane
-from kruntimes_core.framework.plugin_results import InvalidRun
+from kruntimes_core.cluster.event_recorder.event import EventReason, Lane
+from kruntimes_core.framework.hookspecs import InvalidRun
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness.object_tracker import PODS
 from kruntimes_core.testing.objects import affinity_object, term_object

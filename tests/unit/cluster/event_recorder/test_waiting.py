@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from virtual.site import Site
 
-from kruntimes_core.cluster.event_recorder.event import CONTROLLER
-from kruntimes_core.cluster.event_recorder.event_queue import Lane
+from kruntimes_core.cluster.event_recorder.event import CONTROLLER, Lane
 from kruntimes_core.cluster.event_recorder.sources import NEVER
 from kruntimes_core.testing.objects import affinity_object, term_object
 from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay, Play, recorder_of

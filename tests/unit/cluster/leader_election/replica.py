@@ -11,8 +11,12 @@ from virtual.site import virtual_scheduler
 from virtual.time import VirtualClock
 
 from kruntimes_core.cluster.client.transport import Transport
-from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_election
-from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
+from kruntimes_core.cluster.leader_election.elector import (
+    LeaderElector,
+    LeaseDurations,
+    LeaseTerm,
+    register_election_metrics,
+)
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.testing.builders import NOW
 from tests.unit.cluster.leader_election.wire import LEASE_NAMESPACE, Traffic, Wire
@@ -49,7 +53,7 @@ class Replica:
         self.host = virtual_scheduler(
             **{"transport": self.wire, "clock": self.clock, "log": log, "leadership": self.elector} | host
         )
-        show_election(self.host.metrics, self.elector)
+        register_election_metrics(self.host.metrics, self.elector)
         self.running = asyncio.create_task(self.host.run())
 
     @property

@@ -10,8 +10,8 @@ from typing import Any
 from virtual.site import VirtualCluster
 from virtual.time import run_virtual
 
-from kruntimes_core.cluster.leader_election.lease_lock import LEASE
-from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations
+from kruntimes_core.cluster.client.resources import LEASE
+from kruntimes_core.cluster.leader_election.elector import LeaseDurations
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.kinds.strategy import MERGE
 from kruntimes_core.lab.apiserver.requests import Patch

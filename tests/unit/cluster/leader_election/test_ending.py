@@ -8,8 +8,8 @@ import pytest
 from virtual.calls import status, target
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
-from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations
-from kruntimes_core.cluster.observability.health import HealthCheck
+from kruntimes_core.cluster.leader_election.elector import LeaseDurations
+from kruntimes_core.cluster.observability.endpoints import HealthCheck
 from kruntimes_core.framework.configuration import Profiles
 from tests.unit.cluster.leader_election.replica import Replica
 from tests.unit.cluster.leader_election.site import Site, play

@@ -16,10 +16,19 @@ from virtual.time import InlinePlanner
 
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
 from kruntimes_core.cluster.dry_run.report import register_dry_run_metrics
-from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_election
-from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
-from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress, parse_address
-from kruntimes_core.cluster.observability.health import HealthCheck, probe_text
+from kruntimes_core.cluster.leader_election.elector import (
+    LeaderElector,
+    LeaseDurations,
+    LeaseTerm,
+    register_election_metrics,
+)
+from kruntimes_core.cluster.observability.endpoints import (
+    Endpoints,
+    HealthCheck,
+    ListenAddress,
+    parse_address,
+    probe_text,
+)
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples
 from kruntimes_core.engine.counters import Counters, SyncResult
@@ -86,7 +95,7 @@ def test_the_reference_names_all_metrics_of_a_host(profiles: Profiles) -> None:
     async def scene(site: Site) -> None:
         site.start()
         await site.passes(1)
-        show_election(site.host.metrics, elector_of(site))
+        register_election_metrics(site.host.metrics, elector_of(site))
         dry_run = comparison_of(site)
         register_dry_run_metrics(site.host.metrics, dry_run.report, lambda: dry_run.held)
         shown = site.host.metrics.exposition().decode()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from engine_scenes import executed, passing, planning, returned, work_of
 
-from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
-from kruntimes_core.engine.explain import EvaluateWork, EvaluationInput
+from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
+from kruntimes_core.engine.plugin_work import EvaluateWork, EvaluationInput
 from kruntimes_core.framework.runtime import PluginFailure, ScheduleResult
 from kruntimes_core.testing.builders import make_pod, make_run, make_snapshot
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of

@@ -7,7 +7,7 @@ import threading
 
 from engine_scenes import executed, planning
 
-from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
+from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.framework.runtime import PluginFailure, Unschedulable
 from tests.engine.offers.scene import ALL, Scene

@@ -10,10 +10,10 @@ from counting.effort import counted_timers
 from engine_scenes import executed, passing, planning, work_of
 from virtual.time import InlinePlanner
 
-from kruntimes_core.cluster.plugin_worker.worker import (
+from kruntimes_core.cluster.plugin_worker import (
     UNATTENDED,
     AdaptiveWait,
-    Handoff,
+    PluginCall,
     ThreadPluginWorker,
     WorkerThread,
 )
@@ -91,7 +91,7 @@ def test_after_work_that_took_longer_some_is_not_waited_for() -> None:
 
 
 def test_a_result_that_comes_too_late_is_told_once() -> None:
-    delivered: list[Handoff] = []
+    delivered: list[PluginCall] = []
     left = threading.Event()
     leave = threading.Event()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kruntimes_core.lab.dev.book import Book
+from kruntimes_core.lab.dev.overview import RunCounts
 from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
 from tests.unit.lab.runtimes.scene import TASK_SECONDS, Site, passes, play
 
@@ -11,7 +11,7 @@ BEHAVIOUR = Behaviour(run=Span(TASK_SECONDS, TASK_SECONDS))
 
 def test_a_run_is_counted_from_its_creation_to_its_end() -> None:
     async def scene(site: Site) -> None:
-        book = Book(site.clock)
+        book = RunCounts(site.clock)
         site.api.observers.append(book.note)
         site.runtime()
         await passes(2)
@@ -31,7 +31,7 @@ def test_a_run_is_counted_from_its_creation_to_its_end() -> None:
 
 def test_a_retry_is_another_placement_of_the_same_run() -> None:
     async def scene(site: Site) -> None:
-        book = Book(site.clock)
+        book = RunCounts(site.clock)
         site.api.observers.append(book.note)
         site.runtime()
         await passes(2)
@@ -47,7 +47,7 @@ def test_a_retry_is_another_placement_of_the_same_run() -> None:
 
 def test_a_run_deleted_before_its_end_did_not_end_well() -> None:
     async def scene(site: Site) -> None:
-        book = Book(site.clock)
+        book = RunCounts(site.clock)
         site.api.observers.append(book.note)
         site.run("r")
         site.delete("runs", "r")
@@ -58,7 +58,7 @@ def test_a_run_deleted_before_its_end_did_not_end_well() -> None:
 
 def test_the_rate_is_that_of_the_last_ten_seconds() -> None:
     async def scene(site: Site) -> None:
-        book = Book(site.clock)
+        book = RunCounts(site.clock)
         site.api.observers.append(book.note)
         site.runtime()
         await passes(20)

@@ -17,7 +17,7 @@ SECONDS = 20
 BENCH = """
 import asyncio, sys
 from pathlib import Path
-from kruntimes_core.lab.bench.live.scheduler.process import running
+from kruntimes_core.lab.bench.live.scheduler import running
 
 async def main():
     async with running(sys.argv[2:], None, Path(sys.argv[1])) as scheduler:
