@@ -19,7 +19,7 @@ from kruntimes_core.engine.plugin_work import (
 )
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
-from kruntimes_core.framework.plugin_results import PluginError
+from kruntimes_core.framework.profile import PluginError
 from kruntimes_core.framework.runtime import ScheduleResult
 
 

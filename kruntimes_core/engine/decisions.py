@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from kruntimes_core.framework.plugin_results import PluginError, Reject
-from kruntimes_core.framework.profile import Profile
+from kruntimes_core.framework.hookspecs import Reject
+from kruntimes_core.framework.profile import PluginError, Profile
 from kruntimes_core.framework.runtime import Verdict
 from kruntimes_core.model.frozen import FrozenMap
 from kruntimes_core.model.pod import Capacity, RuntimePod

@@ -12,8 +12,7 @@ from typing import Any
 
 from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.plugin_work import Runners
-from kruntimes_core.framework.plugin_results import PluginError
-from kruntimes_core.framework.profile import ActivePlugin, Profile
+from kruntimes_core.framework.profile import ActivePlugin, PluginError, Profile
 from kruntimes_core.framework.runtime import (
     InvalidRunResult,
     PluginFailure,

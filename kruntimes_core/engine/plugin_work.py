@@ -16,8 +16,8 @@ from kruntimes_core.engine.assumed_runs import Unreserve
 from kruntimes_core.engine.decisions import Decision
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, check_key
-from kruntimes_core.framework.plugin_results import PluginError, Reject
-from kruntimes_core.framework.profile import ActivePlugin, Profile
+from kruntimes_core.framework.hookspecs import Reject
+from kruntimes_core.framework.profile import ActivePlugin, PluginError, Profile
 from kruntimes_core.framework.runtime import (
     PlanOutcome,
     PluginFailure,

@@ -16,7 +16,7 @@ from kruntimes_core.engine.failure_handling import FailureHandler
 from kruntimes_core.engine.plugin_work import CheckWork, PlanWork, ReserveAnswer, ReserveWork, RunWork
 from kruntimes_core.engine.runs import Stage
 from kruntimes_core.engine.scheduling_queue import greatest, key_of
-from kruntimes_core.framework.plugin_results import Reject
+from kruntimes_core.framework.hookspecs import Reject
 from kruntimes_core.framework.runtime import (
     InvalidRunResult,
     PlanOutcome,

@@ -9,13 +9,17 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from kruntimes_core.framework.plugin_results import Reject
+from kruntimes_core.framework.hookspecs import Reject
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runtime import plugin_calls
-from kruntimes_core.framework.runtime.plan_results import Verdict
+from kruntimes_core.framework.runtime.plan_results import (
+    RejectionKind,
+    Verdict,
+    WaitingMessage,
+    choose_waiting_message,
+)
 from kruntimes_core.framework.runtime.pod_set import PodSet, bits_of, members
 from kruntimes_core.framework.runtime.result_cache import CallCounts, HookCache, PlanInputs, PodAnswers
-from kruntimes_core.framework.waiting_message import RejectionKind, WaitingMessage, choose_waiting_message
 
 # Answers of one filter that are kept, over all states and Pods: some 20 MB of bits at the most, or 25 MB
 # where each answer is kept whole.

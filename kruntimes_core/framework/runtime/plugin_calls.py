@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from kruntimes_core.framework.plugin_results import InterruptedCallError, PluginError, Reject
-from kruntimes_core.framework.profile import ActivePlugin, Hook
+from kruntimes_core.framework.hookspecs import Reject
+from kruntimes_core.framework.profile import ActivePlugin, Hook, InterruptedCallError, PluginError
 from kruntimes_core.model.messages import counted
 
 _LONGEST_PROBLEM = 500

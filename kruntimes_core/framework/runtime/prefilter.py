@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-from kruntimes_core.framework.plugin_results import InvalidRun, PluginError
-from kruntimes_core.framework.profile import ActivePlugin, Hook, Profile
+from kruntimes_core.framework.hookspecs import InvalidRun
+from kruntimes_core.framework.profile import ActivePlugin, Hook, PluginError, Profile
 from kruntimes_core.framework.runtime import plugin_calls
 from kruntimes_core.framework.runtime.state_equality import StateKey, share_key
 from kruntimes_core.model.run import Run
