@@ -53,20 +53,14 @@ class PodAnswers(ABC):
         self.last_used = 0
         """In plans of the runner."""
 
-    def take_due(self, pods: PodSet, among: int) -> tuple[Sequence[int], int]:
-        """The Pods in the set `among` that the hook is to be called for now: their positions, and their set.
-
-        The others stay due.
-        """
-        changed: Sequence[int] = ()
-        fresh = 0
+    def take_due(self, pods: PodSet, among: int) -> int:
+        """The Pods in the set `among` that the hook is to be called for now. The others stay due."""
         if self._turn != pods.turn:
-            changed, fresh = pods.changed_after(self._turn)
+            self._due |= pods.changed_after(self._turn)
             self._turn = pods.turn
-            self._due |= fresh
         taken = self._due & among
         self._due ^= taken
-        return changed if taken == fresh else members(taken), taken
+        return taken
 
     def put_back(self, taken: int) -> None:
         """These were taken, and there is no answer."""
@@ -152,9 +146,10 @@ class HookCache(Generic[A]):
     def update(self, answers: A, inputs: PlanInputs, among: int) -> None:
         """Call the hook for the Pods in the set `among` that are due, so that all answers about them hold."""
         pods = inputs.pods
-        due, taken = answers.take_due(pods, among)
+        taken = answers.take_due(pods, among)
         if not taken:
             return
+        due = members(taken)
         self._counts.pods += len(due)
         try:
             given = self._call(pods.pods, due, inputs.state.states[self._place], inputs.run, inputs.snapshot)
