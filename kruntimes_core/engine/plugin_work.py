@@ -159,13 +159,13 @@ class BatchRetryWork(RunWork):
         """What came of the retries in order, and of what comes after them, as far as they were made."""
         runner = runners.of(self.profile)
         outcomes: list[PlanOutcome] = []
-        limit = runner.call_counts.pods + _BATCH_CALLS
+        limit = runner.calls + _BATCH_CALLS
         for retry in self.retries:
             try:
                 outcomes.append(runner.plan(retry.run, self.snapshot, before=retry.before))
             except PluginError as error:
                 outcomes.append(PluginFailure(error))
-            if not isinstance(outcomes[-1], Unschedulable) or runner.call_counts.pods > limit:
+            if not isinstance(outcomes[-1], Unschedulable) or runner.calls > limit:
                 return outcomes
         return outcomes if self.next_plan is None else [*outcomes, self.next_plan.execute(runners)]
 
