@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass
 
-from kruntimes_core.engine.api_calls import Assumption
 from kruntimes_core.engine.cache import Allocation, Cache, RunKey
 from kruntimes_core.engine.counters import WakeupSource
-from kruntimes_core.engine.runs import RunEntry
+from kruntimes_core.engine.runs import Assumption, RunEntry
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runtime import ScheduleResult
 from kruntimes_core.model.run import Request

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 
-from kruntimes_core.engine.api_calls import Assumption
 from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.clock import EngineClock
 from kruntimes_core.engine.current_profiles import CurrentProfiles
@@ -17,7 +16,7 @@ from kruntimes_core.engine.plugin_work import (
     ReserveWork,
     RunWork,
 )
-from kruntimes_core.engine.runs import RunEntry, Stage
+from kruntimes_core.engine.runs import Assumption, RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
 from kruntimes_core.framework.plugin_results import PluginError
 from kruntimes_core.framework.runtime import ScheduleResult

@@ -7,15 +7,15 @@ A driver loops over five calls: `handle` what was observed, `take` work and `fin
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 from kruntimes_core.engine import events
-from kruntimes_core.engine.api_call_queue import CallQueue
-from kruntimes_core.engine.api_calls import Read, ReadAnswer, Request, Write, WriteAnswer
+from kruntimes_core.engine.api_calls import CallQueue, Read, ReadAnswer, Request, Write, WriteAnswer
 from kruntimes_core.engine.assumed_runs import AssumedRuns
 from kruntimes_core.engine.batch_retry import BatchRetry
 from kruntimes_core.engine.binding_cycle import BindingCycle
 from kruntimes_core.engine.cache import Cache, RunKey
-from kruntimes_core.engine.clock import EngineClock, Now, Timers
+from kruntimes_core.engine.clock import SECOND, EngineClock, Now, Timers, ticks
 from kruntimes_core.engine.counters import Counters, WakeupSource
 from kruntimes_core.engine.current_profiles import CurrentProfiles
 from kruntimes_core.engine.cycle_steps import CycleSteps
@@ -28,9 +28,36 @@ from kruntimes_core.engine.run_event_handlers import RunEventHandlers
 from kruntimes_core.engine.run_lifecycle import RunLifecycle
 from kruntimes_core.engine.runs import RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_cycle import SchedulingCycle
-from kruntimes_core.engine.scheduling_queue import SchedulingQueue
-from kruntimes_core.engine.settings import Settings
-from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.engine.scheduling_queue import RunBackoff, SchedulingQueue
+from kruntimes_core.framework.configuration import Configuration, Profiles
+
+_TEXT_DELAY = SECOND
+"""No user reads faster, and a Run that waits for less needs no explanation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Durations in ticks of the monotonic clock."""
+
+    heartbeat_staleness: int = 15 * SECOND
+    """A heartbeat of exactly this age is still fresh."""
+    backoff_initial: int = SECOND
+    backoff_max: int = 60 * SECOND
+    sweep_interval: int = 30 * SECOND
+    text_delay: int = 0
+    """How long a waiting text is held back: a Run that is placed meanwhile never gets one, and the API
+    server is spared a write where it has most to do."""
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Settings:
+        """The settings that a configuration asks for."""
+        return cls(
+            heartbeat_staleness=ticks(configuration.heartbeat_staleness_seconds),
+            backoff_initial=ticks(configuration.backoff.initial_seconds),
+            backoff_max=ticks(configuration.backoff.max_seconds),
+            sweep_interval=ticks(configuration.sweep_interval_seconds),
+            text_delay=_TEXT_DELAY,
+        )
 
 
 class Engine:
@@ -45,7 +72,8 @@ class Engine:
         self._journal = journal = Journal()
         self._profiles = current = CurrentProfiles(profiles)
         self._runs = runs = Runs()
-        self._queue = queue = SchedulingQueue(current, settings, clock, timers, counters)
+        backoff = RunBackoff(clock, settings.backoff_initial, settings.backoff_max)
+        self._queue = queue = SchedulingQueue(current, backoff, clock, timers, counters)
         self._cache = cache = Cache(queue.unschedulable, settings.heartbeat_staleness)
         self._assumed = assumed = AssumedRuns(cache)
         self._calls = calls = CallQueue(runs, timers)
@@ -55,11 +83,11 @@ class Engine:
         self._binding_cycle = binding = BindingCycle(
             clock, runs, cache, queue, assumed, calls, lifecycle, counters
         )
-        self._resolver = OutcomeResolver(
-            settings, clock, timers, runs, queue, calls, lifecycle, handlers, binding
-        )
+        self._resolver = OutcomeResolver(timers, runs, queue, calls, lifecycle, handlers, binding)
 
-        failures = FailureHandler(settings, clock, timers, current, cache, queue, calls, journal, counters)
+        failures = FailureHandler(
+            settings.text_delay, clock, timers, current, cache, queue, calls, journal, counters
+        )
         steps = CycleSteps(clock, current, cache, queue, failures)
         reserve = Reserve(current, cache, assumed, calls, steps, failures, journal, counters)
         batch = BatchRetry(clock, current, cache, queue, steps, reserve, failures, counters)

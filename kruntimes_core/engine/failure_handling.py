@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kruntimes_core.engine.api_call_queue import CallQueue
-from kruntimes_core.engine.api_calls import PendingTerminal, PendingText
+from kruntimes_core.engine.api_calls import CallQueue, PendingTerminal, PendingText
 from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.clock import SECOND, EngineClock, Timers
 from kruntimes_core.engine.counters import Counters, SyncResult, WakeupSource
@@ -12,7 +11,6 @@ from kruntimes_core.engine.decisions import Decision, Journal, Outcome
 from kruntimes_core.engine.plugin_work import BatchRetryWork, ClassRetry, PlanWork, RunWork
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.plugin_results import PluginError
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runtime import Unschedulable
@@ -29,7 +27,7 @@ class FailureHandler:
 
     def __init__(
         self,
-        settings: Settings,
+        text_delay: int,
         clock: EngineClock,
         timers: Timers,
         profiles: CurrentProfiles,
@@ -39,7 +37,7 @@ class FailureHandler:
         journal: Journal,
         counters: Counters,
     ) -> None:
-        self._settings = settings
+        self._text_delay = text_delay
         self._clock = clock
         self._timers = timers
         self._profiles = profiles
@@ -136,9 +134,8 @@ class FailureHandler:
             self._write_text(entry, text)
 
     def _write_text(self, entry: RunEntry, text: str) -> None:
-        delay = self._settings.text_delay
-        if delay:
-            self._calls.delay(entry, text, self._clock.now.ticks + delay)
+        if self._text_delay:
+            self._calls.delay(entry, text, self._clock.now.ticks + self._text_delay)
         else:
             self._calls.put(entry, PendingText(text))
 

@@ -6,25 +6,27 @@ Work holds values alone, so it may run beside the thread that feeds the engine; 
 
 from __future__ import annotations
 
-from collections.abc import Set
-from dataclasses import dataclass
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from kruntimes_core.engine.api_calls import Assumption
 from kruntimes_core.engine.assumed_runs import Unreserve
 from kruntimes_core.engine.decisions import Decision
-from kruntimes_core.engine.runs import RunEntry
+from kruntimes_core.engine.runs import Assumption, RunEntry
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, check_key
 from kruntimes_core.framework.plugin_results import PluginError, Reject
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runtime import (
+    InvalidRunResult,
     PlanOutcome,
     PluginFailure,
+    PodScores,
     PreFilterState,
     Runner,
     ScheduleResult,
     Unschedulable,
+    Verdict,
     plugin_calls,
 )
 from kruntimes_core.model.run import Run
@@ -242,3 +244,61 @@ class UnreserveWork:
 Work = QueueKeyWork | PlanWork | BatchRetryWork | CheckWork | ReserveWork | UnreserveWork
 WorkResult = Any
 """Whatever the work's `execute` returned."""
+
+
+# Evaluating a Run on a snapshot, without a cycle.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """What a profile's plugins answer for one Run on one snapshot."""
+
+    best: str | None = None
+    """The Pod that they choose."""
+    invalid: InvalidRunResult | None = None
+    """The plugin that says that the Run can never be placed; then there are no verdicts."""
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    """Each Pod's first rejection, None if it is feasible."""
+    scored: Mapping[str, PodScores] = field(default_factory=dict)
+    """The scores of the feasible Pods."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationInput:
+    """A Run, and the snapshot that it is evaluated on."""
+
+    run: Run
+    snapshot: Snapshot
+    excluded: Set[str] = frozenset()
+    """Pods that turned down a reservation."""
+    verdicts: Mapping[str, Verdict] | None = None
+    """Answers that were kept, because they cannot be had again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateWork:
+    """Work for a driver: evaluate several inputs by one profile. It changes nothing in an engine."""
+
+    profile: Profile
+    inputs: tuple[EvaluationInput, ...]
+
+    def execute(self, runners: Runners) -> tuple[Evaluation, ...] | PluginFailure:
+        """One evaluation for each input, in order."""
+        try:
+            return tuple([_evaluate(self.profile, each) for each in self.inputs])
+        except PluginError as error:
+            return PluginFailure(error)
+
+
+def _evaluate(profile: Profile, given: EvaluationInput) -> Evaluation:
+    """By a runner of its own: the result cache of the cycles is not led back to another snapshot."""
+    runner, run, snapshot = Runner(profile), given.run, given.snapshot
+    planned = runner.plan(run, snapshot, given.excluded)
+    if isinstance(planned, InvalidRunResult):
+        return Evaluation(invalid=planned)
+    verdicts, scored = runner.explain(run, snapshot, given.excluded)
+    return Evaluation(
+        best=planned.pod.name if isinstance(planned, ScheduleResult) else None,
+        verdicts=verdicts if given.verdicts is None else given.verdicts,
+        scored=scored,
+    )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kruntimes_core.engine.api_call_queue import CallQueue
-from kruntimes_core.engine.api_calls import PendingBind
+from kruntimes_core.engine.api_calls import CallQueue, PendingBind
 from kruntimes_core.engine.assumed_runs import AssumedRuns
 from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.counters import ConflictStage, Counters

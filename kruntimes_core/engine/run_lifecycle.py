@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kruntimes_core.engine.api_call_queue import CallQueue
-from kruntimes_core.engine.api_calls import Assumption, PendingBind
+from kruntimes_core.engine.api_calls import CallQueue, PendingBind
 from kruntimes_core.engine.assumed_runs import AssumedRuns
 from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.counters import Counters, SyncResult, WakeupSource
-from kruntimes_core.engine.runs import RunEntry, Runs, Stage
+from kruntimes_core.engine.runs import Assumption, RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue
 from kruntimes_core.model.resource_version import newer
 from kruntimes_core.model.run import Phase, RunObservation

@@ -10,7 +10,6 @@ from kruntimes_core.engine.scheduling_queue.active_queue import ActiveQueue, Equ
 from kruntimes_core.engine.scheduling_queue.backoff import RunBackoff
 from kruntimes_core.engine.scheduling_queue.queue_sort import by_arrival, by_key
 from kruntimes_core.engine.scheduling_queue.unschedulable_runs import UnschedulableRuns
-from kruntimes_core.engine.settings import Settings
 
 
 class SchedulingQueue:
@@ -19,14 +18,14 @@ class SchedulingQueue:
     def __init__(
         self,
         profiles: CurrentProfiles,
-        settings: Settings,
+        backoff: RunBackoff,
         clock: EngineClock,
         timers: Timers,
         counters: Counters,
     ) -> None:
         self._profiles = profiles
         self._clock = clock
-        self.backoff = RunBackoff(settings, clock)
+        self.backoff = backoff
         self._timers = timers
         self._active = ActiveQueue()
         self.unschedulable = UnschedulableRuns(self._active, counters)
@@ -127,7 +126,7 @@ class SchedulingQueue:
     def back_off(self, entry: RunEntry, at_least: float | None = None) -> int:
         """Let a Run wait longer after each failure. Returns until when, in ticks.
 
-        at_least: seconds that the API server asked for; no more than the longest backoff counts.
+        at_least: seconds that the API server asked for (see `RunBackoff.until`).
         """
         until = self.backoff.after_failure(entry, at_least)
         self.delay(entry, until)
