@@ -22,10 +22,10 @@ from kruntimes_core.engine.api_calls import (
     Write,
     WriteAnswer,
 )
-from kruntimes_core.engine.assumed_runs import AssumedRuns
 from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.clock import EngineClock
 from kruntimes_core.engine.counters import ConflictStage, Counters, SyncResult
+from kruntimes_core.engine.reserve import AssumedRuns
 from kruntimes_core.engine.run_lifecycle import RunLifecycle
 from kruntimes_core.engine.runs import Assumption, RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from kruntimes_core.engine.cache import Allocation, RunKey
-from kruntimes_core.engine.decisions import NONE_TURNED_DOWN, Decision, Outcome, ReserveRejection
+from kruntimes_core.engine.decisions import Decision, Journal, Outcome
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runtime import PreFilterState, Verdict
 from kruntimes_core.model.pod import RuntimePod
@@ -121,8 +121,6 @@ class RunEntry:
     waiting_text: str | None = None
     """The text that the Run should show while it waits."""
     decision: Decision | None = None
-    turned_down: Mapping[str, ReserveRejection] = NONE_TURNED_DOWN
-    """Pods that refused a reservation in the cycle under way, with the rejection."""
 
     @property
     def key(self) -> RunKey:
@@ -173,10 +171,6 @@ class RunEntry:
         self.token += 1
         self.stage = stage
 
-    def leave(self) -> None:
-        """Leave the stage for none."""
-        self.enter(Stage.IDLE)
-
     # Queueing
 
     def arrive(self, arrival: int, now: int, order: Order) -> None:
@@ -211,7 +205,7 @@ class RunEntry:
 
     def stop_waiting(self) -> None:
         """Leave the class."""
-        self.leave()
+        self.enter(Stage.IDLE)
         self.equivalence_class = None
 
     def answered_from(self, prefilter_state: PreFilterState) -> None:
@@ -228,22 +222,18 @@ class RunEntry:
         """Note that a write was refused in the newest known version."""
         self.refused_in = version
 
-    def decide(self, decision: Decision | None) -> Decision | None:
-        """Keep the last decision. Returns the former one."""
+    def decide(self, decision: Decision, journal: Journal) -> None:
+        """Keep the last decision, and record it."""
         former, self.decision = self.decision, decision
-        return former
+        journal.note(former, decision)
+
+    def drop_decision(self) -> None:
+        """Keep no decision."""
+        self.decision = None
 
     def show(self, waiting_text: str | None) -> None:
         """Set the text that the Run should show while it waits."""
         self.waiting_text = waiting_text
-
-    def turn_down(self, by_pod: Mapping[str, ReserveRejection]) -> None:
-        """Leave these Pods out in the cycle under way."""
-        self.turned_down = {**self.turned_down, **by_pod}
-
-    def begin_cycle(self) -> None:
-        """A new cycle leaves no Pod out."""
-        self.turned_down = NONE_TURNED_DOWN
 
 
 class Runs:

@@ -2,7 +2,7 @@
 
 from kruntimes_core.engine.scheduling_queue.active_queue import EquivalenceClass
 from kruntimes_core.engine.scheduling_queue.backoff import RunBackoff
-from kruntimes_core.engine.scheduling_queue.queue_sort import check_key, greatest, key_of
+from kruntimes_core.engine.scheduling_queue.queue_sort import check_key
 from kruntimes_core.engine.scheduling_queue.scheduling_queue import SchedulingQueue
 from kruntimes_core.engine.scheduling_queue.unschedulable_runs import UnschedulableRuns
 
@@ -12,6 +12,4 @@ __all__ = [
     "SchedulingQueue",
     "UnschedulableRuns",
     "check_key",
-    "greatest",
-    "key_of",
 ]

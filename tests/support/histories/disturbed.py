@@ -174,7 +174,7 @@ class Disturbed(History):
 def _asked_last(work: Work) -> tuple[ActivePlugin, str]:
     """The plugin in whose code a call may hang, and the hook."""
     if isinstance(work, UnreserveWork):
-        return work.due.plugin, "unreserve"
+        return work.plugin, "unreserve"
     if isinstance(work, ReserveWork):
         return work.profile.implementing("reserve")[-1], "reserve"
     return work.profile.plugins[0], "filter"
