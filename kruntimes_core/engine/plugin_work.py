@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from kruntimes_core.engine.decisions import NONE_TURNED_DOWN, Decision, ReserveRejection
 from kruntimes_core.engine.runs import Assumption, RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, check_key
-from kruntimes_core.framework.plugin_results import PluginError, Reject
-from kruntimes_core.framework.profile import ActivePlugin, Profile
+from kruntimes_core.framework.hookspecs import Reject
+from kruntimes_core.framework.profile import ActivePlugin, PluginError, Profile
 from kruntimes_core.framework.runtime import (
     InvalidRunResult,
     PlanOutcome,

@@ -10,7 +10,7 @@ from kruntimes_core.engine.counters import Counters, SyncResult, WakeupSource
 from kruntimes_core.engine.reserve import AssumedRuns
 from kruntimes_core.engine.runs import Assumption, RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue
-from kruntimes_core.model.resource_version import newer
+from kruntimes_core.model.metadata import newer
 from kruntimes_core.model.run import Phase, RunObservation
 
 
