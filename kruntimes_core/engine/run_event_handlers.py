@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kruntimes_core.engine.api_call_queue import CallQueue
+from kruntimes_core.engine.api_calls import CallQueue
 from kruntimes_core.engine.run_lifecycle import RunLifecycle
 from kruntimes_core.engine.runs import RunEntry, Runs
 from kruntimes_core.model.metadata import newer_than_list, older, version_number

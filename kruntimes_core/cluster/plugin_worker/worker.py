@@ -265,7 +265,7 @@ class DeferredUnreserves:
         self._due.clear()
         self._waiting.clear()
         for work, done in kept:
-            queue = self._waiting if work.due.plugin.name in stuck else self._due
+            queue = self._waiting if work.plugin.name in stuck else self._due
             queue.append((work, done))
 
 
