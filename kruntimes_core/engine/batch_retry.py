@@ -105,11 +105,14 @@ class BatchRetry:
         for retry in work.retries[len(outcomes) :]:
             self._cycle.end(retry)
         next_plan = work.next_plan
-        if next_plan is None or next_plan.cycle.void:
+        if next_plan is None:
             return
-        if len(outcomes) > len(work.retries):
+        if next_plan.cycle.void:
+            self._cycle.end(next_plan.cycle)
+        elif len(outcomes) > len(work.retries):
             self._finish_plan(next_plan, outcomes[-1], first=False)
         else:
+            self._cycle.end(next_plan.cycle)
             self._queue.requeue(next_plan.cycle.entry)
 
     def _abandoned(self, work: BatchRetryWork, broken: PluginFailure) -> list[PlanOutcome]:

@@ -114,7 +114,9 @@ class SchedulingCycle:
             self.end(cycle)
 
     def end(self, cycle: Cycle) -> None:
-        """The class that the Run came from goes on."""
+        """End a cycle: the class that the Run came from goes on."""
+        if cycle.steps is not None:
+            cycle.steps.close()
         if cycle.equivalence_class is not None:
             self._queue.unschedulable.end_cycle(cycle.equivalence_class)
 
