@@ -9,8 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from kruntimes_core.framework.plugin_results import PluginError, Reject
-from kruntimes_core.framework.profile import ActivePlugin, Profile
+from kruntimes_core.framework.hookspecs import Reject
+from kruntimes_core.framework.profile import ActivePlugin, PluginError, Profile
 from kruntimes_core.framework.runtime import PodScores, Runner, Verdict
 from kruntimes_core.framework.runtime.plugin_calls import safe_str
 from kruntimes_core.model.frozen import FrozenMap

@@ -12,9 +12,8 @@ from kruntimes_core.engine.decisions import Decision, Journal, Outcome
 from kruntimes_core.engine.plugin_work import Cycle, QueueKeyWork
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
-from kruntimes_core.framework.plugin_results import PluginError
-from kruntimes_core.framework.runtime import Unschedulable
-from kruntimes_core.framework.waiting_message import BASE_COMPLETION, WaitingMessage, waiting_text
+from kruntimes_core.framework.profile import PluginError
+from kruntimes_core.framework.runtime import BASE_COMPLETION, Unschedulable, WaitingMessage, waiting_text
 from kruntimes_core.model.run import Phase
 from kruntimes_core.model.status_patches import status_message, waiting_patch
 

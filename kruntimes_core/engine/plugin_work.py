@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from kruntimes_core.engine.decisions import NONE_TURNED_DOWN, Decision, ReserveRejection
 from kruntimes_core.engine.runs import Assumption, RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, check_key
-from kruntimes_core.framework.plugin_results import PluginError, Reject
-from kruntimes_core.framework.profile import ActivePlugin, Profile
+from kruntimes_core.framework.hookspecs import Reject
+from kruntimes_core.framework.profile import ActivePlugin, PluginError, Profile
 from kruntimes_core.framework.runtime import (
     InvalidRunResult,
     PlanOutcome,
@@ -198,13 +198,13 @@ class BatchRetryWork(RunWork):
         """What came of the retries in order, and of what comes after them, as far as they were made."""
         runner = runners.of(self.profile)
         outcomes: list[PlanOutcome] = []
-        limit = runner.call_counts.pods + _BATCH_CALLS
+        limit = runner.calls + _BATCH_CALLS
         for retry in self.retries:
             try:
                 outcomes.append(runner.plan(retry.run, retry.snapshot, before=retry.before))
             except PluginError as error:
                 outcomes.append(PluginFailure(error))
-            if not isinstance(outcomes[-1], Unschedulable) or runner.call_counts.pods > limit:
+            if not isinstance(outcomes[-1], Unschedulable) or runner.calls > limit:
                 return outcomes
         return outcomes if self.next_plan is None else [*outcomes, self.next_plan.execute(runners)]
 

@@ -11,7 +11,7 @@ from kruntimes_core.engine.counters import Counters, SyncResult, WakeupSource
 from kruntimes_core.engine.reserve import AssumedRuns
 from kruntimes_core.engine.runs import Assumption, RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue
-from kruntimes_core.model.resource_version import newer, newer_than_list, number, older
+from kruntimes_core.model.metadata import newer, newer_than_list, older, version_number
 from kruntimes_core.model.run import Phase, RunObservation
 
 
@@ -71,7 +71,7 @@ class RunLifecycle:
             return consistent and observation != entry.observation
         if older(observation.version, entry.floor):
             return False
-        ordered = number(observation.version) is not None and number(entry.floor) is not None
+        ordered = version_number(observation.version) is not None and version_number(entry.floor) is not None
         if not ordered and not consistent:
             self._calls.read(entry)
             return False

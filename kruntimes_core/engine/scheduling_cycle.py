@@ -23,7 +23,7 @@ from kruntimes_core.engine.plugin_work import CheckWork, Cycle, PlanWork, Reserv
 from kruntimes_core.engine.reserve import AssumedRuns
 from kruntimes_core.engine.runs import Assumption, RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
-from kruntimes_core.framework.plugin_results import Reject
+from kruntimes_core.framework.hookspecs import Reject
 from kruntimes_core.framework.runtime import (
     InvalidRunResult,
     PlanOutcome,

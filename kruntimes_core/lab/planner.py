@@ -24,7 +24,7 @@ from kruntimes_core.engine.decisions import (
 from kruntimes_core.engine.engine import Engine, Settings
 from kruntimes_core.engine.plugin_work import Runners
 from kruntimes_core.framework.configuration import Configuration, Profiles
-from kruntimes_core.framework.plugin_results import PluginError
+from kruntimes_core.framework.profile import PluginError
 from kruntimes_core.lab.freshness import Freshness, freshness
 from kruntimes_core.lab.world import World
 from kruntimes_core.model.pod import PodObservation

@@ -12,7 +12,7 @@ from kruntimes_core.engine.counters import SyncResult, WakeupSource
 from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.engine.plugin_work import PlanWork
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.framework.plugin_results import InterruptedCallError
+from kruntimes_core.framework.profile import InterruptedCallError
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import PODS, Host, hold_request
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of

@@ -13,8 +13,7 @@ from kruntimes_core import InvalidRun, Reject
 from kruntimes_core.engine.decisions import candidates_document
 from kruntimes_core.engine.plugin_work import Runners
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.framework.plugin_results import PluginError
-from kruntimes_core.framework.profile import ActivePlugin, Profile
+from kruntimes_core.framework.profile import ActivePlugin, PluginError, Profile
 from kruntimes_core.framework.runtime.plugin_calls import describe
 from kruntimes_core.testing.builders import NOW, matching
 from kruntimes_core.testing.harness import Host

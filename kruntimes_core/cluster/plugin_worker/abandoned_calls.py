@@ -23,8 +23,7 @@ from kruntimes_core.engine.plugin_work import (
     UnreserveWork,
     WorkResult,
 )
-from kruntimes_core.framework.plugin_results import InterruptedCallError, PluginError
-from kruntimes_core.framework.profile import ActivePlugin
+from kruntimes_core.framework.profile import ActivePlugin, InterruptedCallError, PluginError
 from kruntimes_core.framework.runtime import PluginFailure
 
 Culprit = tuple[ActivePlugin, str]

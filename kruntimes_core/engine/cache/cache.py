@@ -11,8 +11,8 @@ from immutables import Map
 
 from kruntimes_core.engine.cache.pods import Allocation, Allocations, PodCache, RunKey
 from kruntimes_core.engine.counters import WakeupSource
+from kruntimes_core.model.metadata import newer_than_list, older
 from kruntimes_core.model.pod import RuntimePod
-from kruntimes_core.model.resource_version import newer_than_list, older
 from kruntimes_core.model.selectors import LabelSet
 from kruntimes_core.model.snapshot import Pods, Snapshot
 from kruntimes_core.model.targets import Targets

@@ -14,8 +14,8 @@ from kruntimes_core.engine.cache.heartbeats import Heartbeat, LastHeartbeats, ne
 from kruntimes_core.engine.clock import Now
 from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.model.frozen import FrozenMap
+from kruntimes_core.model.metadata import newer_than_list, older
 from kruntimes_core.model.pod import PodObservation, RuntimePod, Unavailability
-from kruntimes_core.model.resource_version import newer_than_list, older
 from kruntimes_core.model.run import Request
 from kruntimes_core.model.selectors import LabelSet
 from kruntimes_core.model.targets import Targets

@@ -22,8 +22,7 @@ from kruntimes_core.engine.plugin_work import (
     WorkResult,
 )
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.framework.plugin_results import InterruptedCallError
-from kruntimes_core.framework.profile import ActivePlugin
+from kruntimes_core.framework.profile import ActivePlugin, InterruptedCallError
 from kruntimes_core.framework.runtime import PluginFailure, plugin_calls
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import (
