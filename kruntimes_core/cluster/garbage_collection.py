@@ -8,11 +8,14 @@ rings, and a connection that ends is worth no pause.
 
 from __future__ import annotations
 
+import asyncio
 import gc
+from collections.abc import Callable
 
 THRESHOLDS = (5_000, 4, 1_000)
 """At most 25,000 objects are looked through at a time, which takes less than 20 ms."""
 _YOUNG = 1
+_PAUSE_SECONDS = 60.0
 
 
 def collect_young_objects() -> None:
@@ -29,3 +32,13 @@ def freeze_objects() -> None:
 def unfreeze_objects() -> None:
     """Take the frozen objects into the next full collection again."""
     gc.unfreeze()
+
+
+async def freeze_regularly(deciding: Callable[[], bool]) -> None:
+    """Freeze what is known as soon as it is listed, and then every minute what was learned since."""
+    collect_young_objects()
+    while not deciding():
+        await asyncio.sleep(1.0)
+    while True:
+        freeze_objects()
+        await asyncio.sleep(_PAUSE_SECONDS)

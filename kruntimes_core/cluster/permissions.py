@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Awaitable
 from typing import NamedTuple
 
 from kruntimes_core.cluster.client.errors import forbidden, status_of
-from kruntimes_core.cluster.client.resources import EVENTS, PODS, RUNS, WORKSPACES
+from kruntimes_core.cluster.client.resources import EVENTS, LEASES, PODS, RUNS, WORKSPACES
+from kruntimes_core.cluster.client.resources import LEASE_VERBS as ELECTION
 from kruntimes_core.cluster.client.transport import (
     Call,
     Chunks,
@@ -16,9 +17,7 @@ from kruntimes_core.cluster.client.transport import (
     Transport,
 )
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.leader_election.lease_lock import LEASES
-from kruntimes_core.cluster.leader_election.lease_lock import VERBS as ELECTION
-from kruntimes_core.cluster.observability.health import HealthCheck
+from kruntimes_core.cluster.observability.endpoints import HealthCheck
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Samples
 from kruntimes_core.engine.clock import SECOND

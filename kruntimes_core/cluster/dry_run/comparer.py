@@ -9,21 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kruntimes_core.cluster.api_dispatcher.answers import NOT_SENT
-from kruntimes_core.cluster.api_dispatcher.dry_run import WriteHolder
+from kruntimes_core.cluster.api_dispatcher import NOT_SENT
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.dry_run.differences import Difference, DifferenceKind, Hint, NotCompared, ours
 from kruntimes_core.cluster.dry_run.evaluation import DivergentPlacement, EvaluationQueue, PlacementEvaluator
-from kruntimes_core.cluster.dry_run.expired_decisions import (
+from kruntimes_core.cluster.dry_run.held_decisions import (
     PATIENCE_SECONDS,
     ExpiredDecisions,
     HeldDecision,
     HeldDecisions,
+    WriteHolder,
     is_pending,
 )
-from kruntimes_core.cluster.dry_run.report import DryRunReport
+from kruntimes_core.cluster.dry_run.report import (
+    Difference,
+    DifferenceKind,
+    DryRunReport,
+    Hint,
+    NotCompared,
+    ours,
+)
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
+from kruntimes_core.cluster.plugin_worker.worker import PluginWorker
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Refused
 from kruntimes_core.engine.decisions import Decision, Outcome

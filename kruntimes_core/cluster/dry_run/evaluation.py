@@ -7,17 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from kruntimes_core.cluster.dry_run.differences import (
+from kruntimes_core.cluster.dry_run.report import (
     Difference,
     DifferenceKind,
+    DryRunReport,
     Hint,
     NotCompared,
     Score,
     ScorePair,
     ours,
 )
-from kruntimes_core.cluster.dry_run.report import DryRunReport
-from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
+from kruntimes_core.cluster.plugin_worker.worker import PluginWorker
 from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.explain import EvaluateWork, Evaluation, EvaluationInput
 from kruntimes_core.engine.plugin_work import WorkResult

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from kruntimes_core.cluster.event_recorder.event import EventContent, EventReason
-from kruntimes_core.cluster.event_recorder.pending_conditions import (
+from kruntimes_core.cluster.event_recorder.event_correlator import (
     NoEvent,
     PendingCondition,
     PendingConditions,
 )
-from kruntimes_core.engine.clock import SECOND, Now
+from kruntimes_core.engine.clock import Now
 
 _MOST = 1_000
 _TRIES = 5
-_BURST_SECONDS = 5
 
 
 class Lane(StrEnum):
@@ -111,21 +110,3 @@ class EventQueue:
             return QueuedEvent(found, Lane.LASTING, condition)
         self._conditions.end(condition.key)
         return QueuedEvent(found, Lane.AT_ONCE) if isinstance(found, EventContent) else None
-
-
-class TokenBucket:
-    """Holds five seconds' worth of tokens, but one at least, and is full at the beginning."""
-
-    def __init__(self, per_second: float) -> None:
-        """per_second: above 0."""
-        self._interval = max(round(SECOND / per_second), 1)
-        self._depth = max(_BURST_SECONDS * SECOND, self._interval)
-        self._full_at = 0
-
-    def free_at(self, now: int) -> int:
-        """When there is a token, in ticks; not before `now`."""
-        return max(self._full_at + self._interval - self._depth, now)
-
-    def take(self, now: int) -> None:
-        """Take a token; call it when there is one."""
-        self._full_at = max(self._full_at, now) + self._interval

@@ -17,13 +17,13 @@ from kruntimes_core.cluster.event_recorder.event import (
     reference_to_run,
     run_reference,
 )
-from kruntimes_core.cluster.event_recorder.event_queue import EventQueue, Lane
-from kruntimes_core.cluster.event_recorder.pending_conditions import (
+from kruntimes_core.cluster.event_recorder.event_correlator import (
     ConditionKind,
     NoEvent,
     PendingCondition,
     PendingConditions,
 )
+from kruntimes_core.cluster.event_recorder.event_queue import EventQueue, Lane
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import (
     Applied,

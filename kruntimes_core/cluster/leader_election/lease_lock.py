@@ -17,17 +17,13 @@ from pydantic_core import from_json
 
 from kruntimes_core.cluster.client.connection import SERVICE_ACCOUNT
 from kruntimes_core.cluster.client.errors import ApiFailure, refused, status_of, unavailable
-from kruntimes_core.cluster.client.resources import ApiResource
+from kruntimes_core.cluster.client.resources import LEASE, LEASES
 from kruntimes_core.cluster.client.transport import Call, Gate, Response, Transport, TransportError
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.engine.clock import ticks
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.times import micro_time
 
-LEASE = "kruntimes-scheduler.kruntimes.com"
-"""The name that the reference scheduler uses too (API contract): the two never lead together."""
-LEASES = ApiResource(plural="leases", group="coordination.k8s.io")
-VERBS = ("get", "create", "update")
 OUTCOMES = ("done", "conflict", "missing", "failed")
 
 Json = Mapping[str, Any]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kruntimes_core.cluster.observability.health import HealthCheck
+from kruntimes_core.cluster.observability.endpoints import HealthCheck
 
 
 @dataclass(frozen=True, slots=True)

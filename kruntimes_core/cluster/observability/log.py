@@ -13,6 +13,7 @@ from enum import IntEnum, StrEnum
 from typing import TextIO
 
 from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.engine.decisions import Decision
 
 _PLAIN = re.compile(r"[A-Za-z0-9_.:/@+-]+", re.ASCII)
 
@@ -80,6 +81,19 @@ class Log:
         with suppress(OSError):
             self._out.write(f"{line}\n")
             self._out.flush()
+
+
+def log_decision(log: Log, decision: Decision) -> None:
+    """One line for a decision: a listener of the engine's journal."""
+    log.debug(
+        "decided",
+        run=f"{decision.run.namespace}/{decision.run.name}",
+        outcome=decision.outcome,
+        reason=decision.reason,
+        pod=decision.pod.name if decision.pod is not None else None,
+        text=decision.message or None,
+        error=decision.error,
+    )
 
 
 def _texts(fields: dict[str, object]) -> dict[str, object]:

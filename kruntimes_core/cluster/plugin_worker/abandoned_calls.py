@@ -15,17 +15,24 @@ from types import CodeType, FrameType
 from typing import Any
 
 from kruntimes_core import __version__
-from kruntimes_core.cluster.plugin_worker.protocol import PluginWork
+from kruntimes_core.engine.explain import EvaluateWork
 from kruntimes_core.engine.plugin_work import (
     QueueKeyWork,
     ReserveAnswer,
     ReserveWork,
     UnreserveWork,
+    Work,
     WorkResult,
 )
 from kruntimes_core.framework.plugin_results import InterruptedCallError, PluginError
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runtime import PluginFailure
+
+PluginWork = Work | EvaluateWork
+"""What runs the code of plugins: a step of a cycle, or a question about one."""
+
+LIMIT_SECONDS = 5.0
+"""For how long it may run. A plan on thousands of Pods takes milliseconds; this is for what never ends."""
 
 Culprit = tuple[ActivePlugin, str]
 """A plugin and its hook that was called."""

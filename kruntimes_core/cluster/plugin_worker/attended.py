@@ -13,13 +13,14 @@ from threading import Thread
 from typing import Generic, TypeVar
 
 from kruntimes_core.cluster.plugin_worker.abandoned_calls import (
+    LIMIT_SECONDS,
+    PluginWork,
     culprit_in_frame,
     frame_of,
     interrupt,
     overdue,
     plugins_of,
 )
-from kruntimes_core.cluster.plugin_worker.protocol import LIMIT_SECONDS, PluginWork
 from kruntimes_core.engine.plugin_work import Runners, WorkResult
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.model.messages import InputError

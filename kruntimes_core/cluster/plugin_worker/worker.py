@@ -14,10 +14,13 @@ from collections.abc import Callable, Container, Mapping
 from queue import SimpleQueue
 from threading import Lock, Thread
 from types import FrameType
+from typing import Protocol
 
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.plugin_worker.abandoned_calls import (
+    LIMIT_SECONDS,
     Culprit,
+    PluginWork,
     culprit_in_error,
     culprit_in_frame,
     failed,
@@ -28,10 +31,12 @@ from kruntimes_core.cluster.plugin_worker.abandoned_calls import (
     overdue,
     plugins_of,
 )
-from kruntimes_core.cluster.plugin_worker.protocol import LIMIT_SECONDS, Done, PluginWork
 from kruntimes_core.engine.plugin_work import Runners, UnreserveWork, WorkResult
 from kruntimes_core.framework.plugin_results import InterruptedCallError, PluginError
 from kruntimes_core.framework.runtime import plugin_calls
+
+Done = Callable[[WorkResult], None]
+"""Takes the result of a piece of work, on the thread of the loop."""
 
 GRACE_SECONDS = 1.0
 """How long an interrupted call may take to notice."""
@@ -39,6 +44,24 @@ MOMENT_SECONDS = 0.002
 """Most plans take a tenth of that, and being told of their end by a turn of the loop costs more."""
 UNATTENDED = 16
 """So many plans are not waited for after one that took longer: those that follow will most likely, too."""
+
+
+class PluginWorker(Protocol):
+    """Executes one piece of work at a time."""
+
+    @property
+    def free(self) -> bool:
+        """Whether it takes work now."""
+
+    @property
+    def stuck(self) -> Mapping[str, int]:
+        """Plugins in whose code a call does not return, with how many such calls; they are not called."""
+
+    def submit(self, work: PluginWork, done: Done) -> None:
+        """Execute work and call `done` once, at once or later. Only while it is `free`."""
+
+    def close(self) -> None:
+        """Take no more work, and wait for none."""
 
 
 class ThreadPluginWorker:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
+from kruntimes_core.cluster.api_dispatcher import Dispatcher
 from kruntimes_core.cluster.informers.reflector import Reflector
-from kruntimes_core.cluster.observability.health import HealthCheck
-from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
+from kruntimes_core.cluster.observability.endpoints import HealthCheck
+from kruntimes_core.cluster.plugin_worker.worker import PluginWorker
 from kruntimes_core.model.messages import counted
 
 _FATAL_STUCK_CALLS = 3

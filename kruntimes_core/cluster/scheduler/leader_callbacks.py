@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
+from kruntimes_core.cluster.api_dispatcher import Dispatcher
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.informers.informers import Informers
+from kruntimes_core.cluster.informers.reflector import Informers
 from kruntimes_core.cluster.leader_election.protocol import Leadership
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.scheduler.health_checks import HealthChecks

@@ -5,33 +5,31 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from random import Random
 
-from kruntimes_core.cluster.api_dispatcher.answers import RunReader
-from kruntimes_core.cluster.api_dispatcher.dispatcher import ApiDispatcher, Dispatcher
-from kruntimes_core.cluster.api_dispatcher.dry_run import DryRunDispatcher
+from kruntimes_core.cluster.api_dispatcher import ApiDispatcher, Dispatcher, RunReader
 from kruntimes_core.cluster.client.transport import ReadOnlyTransport, Transport
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
+from kruntimes_core.cluster.dry_run.held_decisions import DryRunDispatcher
 from kruntimes_core.cluster.dry_run.report import register_dry_run_metrics
 from kruntimes_core.cluster.event_recorder.recorder import EventRecorder, EventSink, register_event_metrics
 from kruntimes_core.cluster.informers.event_handler import resource_event_handlers
-from kruntimes_core.cluster.informers.informers import Informers
-from kruntimes_core.cluster.informers.reflector import Reflector
+from kruntimes_core.cluster.informers.reflector import Informers, Reflector
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading, Leadership
-from kruntimes_core.cluster.observability.health import HealthCheck
-from kruntimes_core.cluster.observability.log import Level, Log
+from kruntimes_core.cluster.observability.endpoints import HealthCheck
+from kruntimes_core.cluster.observability.log import Level, Log, log_decision
 from kruntimes_core.cluster.observability.metrics import Metrics
 from kruntimes_core.cluster.permissions import MissingPermissions, PermissionTransport
-from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
+from kruntimes_core.cluster.plugin_worker.worker import PluginWorker
 from kruntimes_core.cluster.scheduler.health_checks import HealthChecks
 from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadership
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
-from kruntimes_core.cluster.scheduler.reports import DecisionLines, QueueTimes
 from kruntimes_core.cluster.scheduler.scheduler_metrics import show_scheduler
 from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop, no_background_work
 from kruntimes_core.engine import events as engine_events
-from kruntimes_core.engine.api_calls import ReadAnswer, Request, WriteAnswer
+from kruntimes_core.engine.api_calls import Applied, ReadAnswer, Request, Write, WriteAnswer, WriteKind
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
@@ -77,12 +75,11 @@ class Scheduler:
         self.transport = PermissionTransport(transport, self._permissions)
         self.engine = Engine(profiles, settings, clock.now())
         self.metrics = Metrics(self.engine.counters, profiles)
-        self._queue_times = QueueTimes(self.engine, self.metrics, clock)
         decoder = Decoder()
 
         self._reflectors = self._make_reflectors(decoder, namespaces)
         self._informers = Informers(self._reflectors)
-        self.comparison = self._make_comparison(dry_run) if dry_run is not None else None
+        self.comparer = self._make_comparer(dry_run) if dry_run is not None else None
         self.dispatcher = self._make_dispatcher(decoder, in_flight)
         self._health = HealthChecks(self._reflectors, self.dispatcher, plugin_worker)
         self.leadership = self._make_leadership()
@@ -107,7 +104,7 @@ class Scheduler:
             for handler in resource_event_handlers(decoder, namespaces, self.observed, self._known)
         ]
 
-    def _make_comparison(self, dry_run: DryRunSettings) -> DryRunComparer:
+    def _make_comparer(self, dry_run: DryRunSettings) -> DryRunComparer:
         return DryRunComparer(
             settings=dry_run,
             engine=self.engine,
@@ -122,12 +119,12 @@ class Scheduler:
         reader = RunReader(
             transport=self.transport, clock=self._clock, decoder=decoder, timeout_seconds=seconds
         )
-        if self.comparison is not None:
+        if self.comparer is not None:
             return DryRunDispatcher(
                 engine=self.engine,
                 clock=self._clock,
                 reader=reader,
-                holder=self.comparison.holder,
+                holder=self.comparer.holder,
                 freed=self._wakeup.set,
                 in_flight=in_flight,
                 timeout_seconds=seconds,
@@ -164,9 +161,7 @@ class Scheduler:
             clock=self._clock,
             metrics=self.metrics,
             wakeup=self._wakeup,
-            background_work=self.comparison.process_next
-            if self.comparison is not None
-            else no_background_work,
+            background_work=self.comparer.process_next if self.comparer is not None else no_background_work,
         )
 
     def _make_event_recorder(self, sink: EventSink) -> EventRecorder:
@@ -189,16 +184,16 @@ class Scheduler:
         """Let decisions be logged, and Events be recorded of them."""
         listeners = self.engine.journal.listeners
         if self._log.speaks(Level.DEBUG):
-            listeners.append(DecisionLines(self._log).decided)
+            listeners.append(partial(log_decision, self._log))
         if self.event_recorder is not None:
             listeners.append(self.event_recorder.sources.decided)
 
     def _show_metrics(self) -> None:
         if self.event_recorder is not None:
             register_event_metrics(self.metrics, self.event_recorder)
-        if self.comparison is not None:
-            comparison = self.comparison
-            register_dry_run_metrics(self.metrics, comparison.report, lambda: comparison.held)
+        if self.comparer is not None:
+            comparer = self.comparer
+            register_dry_run_metrics(self.metrics, comparer.report, lambda: comparer.held)
         show_scheduler(
             self.metrics,
             dispatcher=self.dispatcher,
@@ -214,13 +209,13 @@ class Scheduler:
 
     def observed(self, event: engine_events.Event) -> None:
         """A watch or a list told of something."""
-        comparison, recorder = self.comparison, self.event_recorder
-        if comparison is not None:
-            comparison.before(event)
+        comparer, recorder = self.comparer, self.event_recorder
+        if comparer is not None:
+            comparer.before(event)
         self.engine.handle(event, self._clock.now())
-        if comparison is not None:
+        if comparer is not None:
             # What it holds is reserved beside what really runs: a Pod may well hold more than it has.
-            comparison.after(event)
+            comparer.after(event)
         else:
             self.oversold_pods.after(event)
         if recorder is not None:
@@ -229,9 +224,17 @@ class Scheduler:
 
     def _answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
         """A request was answered, and the engine knows."""
-        self._queue_times.answered(request, answer)
+        bound = isinstance(request, Write) and request.kind is WriteKind.BIND and isinstance(answer, Applied)
+        if bound:
+            self._count_queue_time(request)
         if self.event_recorder is not None:
             self.event_recorder.sources.answered(request, answer)
+
+    def _count_queue_time(self, bind: Request) -> None:
+        """From when the Run was first seen Pending until its bind was applied."""
+        entry = self.engine.find(bind.namespace, bind.name)
+        if entry is not None and entry.run.uid == bind.uid:
+            self.metrics.queued(self._clock.now().ticks - entry.pending_since)
 
     def _following_changed(self) -> None:
         """What is followed changed, or why it is not."""
@@ -311,9 +314,9 @@ class Scheduler:
         ]
 
     def _dry_run_checks(self) -> list[HealthCheck]:
-        if self.comparison is None:
+        if self.comparer is None:
             return []
-        report = self.comparison.report
+        report = self.comparer.report
         return [
             HealthCheck(
                 "dry-run", note=f"nothing is written; {report.agreed} agreed, {report.differed} differed"

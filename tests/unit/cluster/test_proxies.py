@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kruntimes_core.cluster.client.proxies import bypasses, choose_proxy
+from kruntimes_core.cluster.client.connection import bypasses, choose_proxy
 from kruntimes_core.model.messages import InputError
 
 SERVER = "https://10.96.0.1:443"

@@ -11,7 +11,7 @@ import pytest
 from memoryapi.calls import Fault, status, target
 from memoryapi.site import Site, play
 
-from kruntimes_core.cluster.api_dispatcher.answers import read_answer, write_answer
+from kruntimes_core.cluster.api_dispatcher import read_answer, write_answer
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.engine.api_calls import Applied, Found, NotFound, OutcomeUnknown, Refused
 from kruntimes_core.framework.configuration import Profiles

@@ -8,7 +8,7 @@ import pytest
 from dryrun.site import PATIENCE_SECONDS, Beside, play
 from memoryapi.site import Site
 
-from kruntimes_core.cluster.dry_run.differences import DifferenceKind
+from kruntimes_core.cluster.dry_run.report import DifferenceKind
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.plugin_results import InvalidRun
 from kruntimes_core.model.run import Run

@@ -6,7 +6,7 @@ import pytest
 from dryrun.site import TWO_PODS, Beside, play
 from memoryapi.site import Site
 
-from kruntimes_core.cluster.dry_run.differences import DifferenceKind, Hint
+from kruntimes_core.cluster.dry_run.report import DifferenceKind, Hint
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.plugin_results import Reject
 from kruntimes_core.model.pod import RuntimePod

@@ -13,10 +13,16 @@ from memoryapi.site import Site
 from virtual.time import VirtualClock
 
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.cli.scheduler.comparison import PATH, report_lines, report_page
+from kruntimes_core.cli.scheduler.serve import REPORT_PATH, report_lines, report_page
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.dry_run.differences import Difference, DifferenceKind, NotCompared
-from kruntimes_core.cluster.dry_run.report import BLAMED, DryRunReport, report_document
+from kruntimes_core.cluster.dry_run.report import (
+    BLAMED,
+    Difference,
+    DifferenceKind,
+    DryRunReport,
+    NotCompared,
+    report_document,
+)
 from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress, PageHandler
 from kruntimes_core.cluster.observability.log import Format, Log
 from kruntimes_core.framework.configuration import Profiles
@@ -175,12 +181,12 @@ def test_it_is_served_beside_the_metrics_while_it_runs(profiles: Profiles) -> No
         found.append(report_page(other.comparer, site.clock))
 
     async def asked(query: dict[str, str]) -> tuple[str, str]:
-        endpoints = Endpoints(alive=list, ready=list, metrics=lambda: b"", pages={PATH: found[0]})
+        endpoints = Endpoints(alive=list, ready=list, metrics=lambda: b"", pages={REPORT_PATH: found[0]})
         await endpoints.open(None, ListenAddress("127.0.0.1", 0, "--metrics-bind-address"))
         host, port = endpoints.listening["metrics"]
         async with (
             aiohttp.ClientSession(trust_env=False) as session,
-            session.get(f"http://{host}:{port}{PATH}", params=query) as answer,
+            session.get(f"http://{host}:{port}{REPORT_PATH}", params=query) as answer,
         ):
             told = await answer.text(), answer.content_type
         await endpoints.close()

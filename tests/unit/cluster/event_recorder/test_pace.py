@@ -18,14 +18,15 @@ from kruntimes_core.cluster.event_recorder.event import (
     EventReason,
     reference_to_run,
 )
-from kruntimes_core.cluster.event_recorder.event_queue import EventQueue, Lane, TokenBucket
-from kruntimes_core.cluster.event_recorder.pending_conditions import (
+from kruntimes_core.cluster.event_recorder.event_correlator import (
     ConditionKind,
+    EventCorrelator,
     NoEvent,
     PendingCondition,
     PendingConditions,
+    TokenBucket,
 )
-from kruntimes_core.cluster.event_recorder.sender import EventCorrelator
+from kruntimes_core.cluster.event_recorder.event_queue import EventQueue, Lane
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.testing.builders import NOW, make_pod, make_run
 from kruntimes_core.testing.objects import affinity_object, term_object

@@ -10,8 +10,8 @@ from replicas.replica import Replica
 from replicas.site import Site, play
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
-from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations
-from kruntimes_core.cluster.observability.health import HealthCheck
+from kruntimes_core.cluster.leader_election.elector import LeaseDurations
+from kruntimes_core.cluster.observability.endpoints import HealthCheck
 from kruntimes_core.framework.configuration import Profiles
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kruntimes_core.cluster.leader_election.elector import LeaseDurations
 from kruntimes_core.cluster.leader_election.lease_lock import (
     Lease,
     ObservedLease,
@@ -17,7 +18,6 @@ from kruntimes_core.cluster.leader_election.lease_lock import (
     new_identity,
     released,
 )
-from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.times import micro_time

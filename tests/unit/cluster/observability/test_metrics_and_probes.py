@@ -17,10 +17,19 @@ from virtual.planning import InlinePlanner
 
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
 from kruntimes_core.cluster.dry_run.report import register_dry_run_metrics
-from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_election
-from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
-from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress, parse_address
-from kruntimes_core.cluster.observability.health import HealthCheck, probe_text
+from kruntimes_core.cluster.leader_election.elector import (
+    LeaderElector,
+    LeaseDurations,
+    LeaseTerm,
+    show_election,
+)
+from kruntimes_core.cluster.observability.endpoints import (
+    Endpoints,
+    HealthCheck,
+    ListenAddress,
+    parse_address,
+    probe_text,
+)
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples
 from kruntimes_core.engine.counters import Counters, SyncResult
@@ -68,7 +77,7 @@ def elector_of(site: Site) -> LeaderElector:
     )
 
 
-def comparison_of(site: Site) -> DryRunComparer:
+def comparer_of(site: Site) -> DryRunComparer:
     """A dry run's, that never hears of anything."""
     return DryRunComparer(
         settings=DryRunSettings(),
@@ -87,7 +96,7 @@ def test_the_reference_names_all_metrics_of_a_host(profiles: Profiles) -> None:
         site.start()
         await site.passes(1)
         show_election(site.host.metrics, elector_of(site))
-        dry_run = comparison_of(site)
+        dry_run = comparer_of(site)
         register_dry_run_metrics(site.host.metrics, dry_run.report, lambda: dry_run.held)
         shown = site.host.metrics.exposition().decode()
         families = re.findall(r"^# TYPE (\S+) (?:counter|gauge|histogram)$", shown, re.MULTILINE)
