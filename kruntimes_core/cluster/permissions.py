@@ -105,7 +105,7 @@ class MissingPermissions:
             for permission, namespace in self._refused_at
             if permission in _UNSEEN
         ]
-        return HealthCheck("rights", "; ".join(sorted(said)))
+        return HealthCheck("permissions", "; ".join(sorted(said)))
 
     def samples(self) -> Samples:
         """For each required permission, in how many namespaces it is refused."""

@@ -174,7 +174,7 @@ def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     metavar="NAMES",
     multiple=True,
     callback=_names,
-    help="Place Runs in these namespaces only, with rights in them alone. Commas, or many times."
+    help="Place Runs in these namespaces only, with permissions in them alone. Commas, or many times."
     " Default: all namespaces.",
 )
 @click.option(

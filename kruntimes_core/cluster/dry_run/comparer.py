@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 from kruntimes_core.cluster.api_dispatcher import NOT_SENT
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.dry_run.evaluation import DivergentPlacement, EvaluationQueue, PlacementEvaluator
+from kruntimes_core.cluster.dry_run.evaluation import DivergentPlacement, PlacementEvaluator
 from kruntimes_core.cluster.dry_run.held_decisions import (
     PATIENCE_SECONDS,
     ExpiredDecisions,
     HeldDecision,
     HeldDecisions,
-    WriteHolder,
     is_pending,
 )
 from kruntimes_core.cluster.dry_run.report import (
@@ -31,7 +30,7 @@ from kruntimes_core.cluster.dry_run.report import (
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.plugin_worker.worker import PluginWorker
 from kruntimes_core.engine import events
-from kruntimes_core.engine.api_calls import Refused
+from kruntimes_core.engine.api_calls import Applied, Refused, Write, WriteKind
 from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.runs import RunEntry, Stage
@@ -39,6 +38,7 @@ from kruntimes_core.model.resource_version import older
 from kruntimes_core.model.run import Phase, RunObservation
 from kruntimes_core.model.snapshot import Snapshot
 
+_HELD = frozenset({WriteKind.BIND, WriteKind.TERMINAL})
 _CONFLICT = Refused(409)
 """What the server would answer to a write that is held, once the Run has changed."""
 _UNDECIDED = frozenset({Stage.AWAITING_QUEUE_KEY, Stage.QUEUED, Stage.SCHEDULING, Stage.AWAITING_READ})
@@ -112,15 +112,9 @@ class DryRunComparer:
             report=self.report,
             patience_seconds=settings.patience_seconds,
         )
-        self._evaluations = EvaluationQueue(plugin_worker=plugin_worker, wake=wake)
-        self._placements = PlacementEvaluator(report=self.report, evaluations=self._evaluations)
+        self._placements = PlacementEvaluator(report=self.report, plugin_worker=plugin_worker, wake=wake)
         self._compared: ComparedRun | None = None
         """The Run of the event that the engine is taking in."""
-
-    @property
-    def holder(self) -> WriteHolder:
-        """What holds the writes of a dry run."""
-        return self._expired
 
     @property
     def held(self) -> int:
@@ -129,7 +123,22 @@ class DryRunComparer:
 
     def process_next(self) -> bool:
         """Do one thing that is due; False if nothing is."""
-        return self._expired.process_next() or self._evaluations.process_next()
+        return self._expired.process_next() or self._placements.process_next()
+
+    def take_write(self, write: Write) -> None:
+        """Hold a bind or a terminal status; a text or a withdrawal counts as written, in the same version."""
+        if write.kind in _HELD:
+            self._held.add(write)
+        else:
+            self._engine.written(write, Applied(write.guard), self._clock.now())
+
+    def was_read(self) -> None:
+        """A Run was read, and the engine knows what was found."""
+        self._expired.review()
+
+    def stop(self) -> None:
+        """Hold nothing any more."""
+        self._expired.stop()
 
     def before(self, event: events.Event) -> None:
         """The engine is about to take an event in."""

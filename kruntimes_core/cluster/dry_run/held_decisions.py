@@ -1,13 +1,12 @@
-"""The dispatcher of a dry run: it holds decisions instead of writing them, until followed or expired."""
+"""Decisions that a dry run holds: they reserve room as if they were written, until followed or expired."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
-from kruntimes_core.cluster.api_dispatcher import NOT_SENT, Dispatcher, RunReader
+from kruntimes_core.cluster.api_dispatcher import NOT_SENT
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.dry_run.report import (
     Difference,
@@ -19,18 +18,14 @@ from kruntimes_core.cluster.dry_run.report import (
 )
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import (
-    Applied,
     PendingBind,
-    Read,
-    ReadAnswer,
     Refused,
-    Request,
     Write,
     WriteAnswer,
     WriteKind,
 )
 from kruntimes_core.engine.cache import RunKey
-from kruntimes_core.engine.clock import Now, ticks
+from kruntimes_core.engine.clock import ticks
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.model.run import Phase
@@ -124,7 +119,7 @@ class HeldDecisions:
 
 
 class ExpiredDecisions:
-    """Ends decisions that the running scheduler did not follow in time, and reports them. A `WriteHolder`."""
+    """Ends decisions that the running scheduler did not follow in time, and reports them."""
 
     def __init__(
         self,
@@ -142,23 +137,6 @@ class ExpiredDecisions:
         self._report = report
         self._patience = ticks(patience_seconds)
         self._reported: set[RunKey] = set()
-
-    # As a holder
-
-    def hold(self, write: Write) -> None:
-        """See `WriteHolder`."""
-        self._held.add(write)
-
-    def was_read(self, read: Read) -> None:
-        """See `WriteHolder`. A read shows what no watch event does, so that is not compared."""
-        self.review()
-
-    def let_go(self) -> None:
-        """See `WriteHolder`."""
-        for held in self._held:
-            self._drop(held, NotCompared.STOPPED)
-
-    # For the comparer
 
     def reported(self, key: RunKey) -> bool:
         """Whether a Run was reported as left, and nothing has become of it since."""
@@ -179,7 +157,7 @@ class ExpiredDecisions:
         self._reported.discard(key)
 
     def review(self) -> None:
-        """Runs may have gone, or been decided, without a watch event: end what is held for those."""
+        """A list or a read may have shown that Runs are gone or decided: end what is held for those."""
         for held in self._held:
             if self._held.pending_entry(held) is None:
                 self._drop(held, self._why_closed(held))
@@ -198,6 +176,11 @@ class ExpiredDecisions:
         else:
             self._expire(held, entry)
         return True
+
+    def stop(self) -> None:
+        """Answer all that is held: it will never be written."""
+        for held in self._held:
+            self._drop(held, NotCompared.STOPPED)
 
     # Inside
 
@@ -232,69 +215,3 @@ class ExpiredDecisions:
 def is_pending(entry: RunEntry) -> bool:
     """Whether a Run waits for a scheduler's decision."""
     return entry.observation.phase is Phase.PENDING
-
-
-_HELD = frozenset({WriteKind.BIND, WriteKind.TERMINAL})
-
-
-class WriteHolder(Protocol):
-    """Keeps writes without an answer: what they reserve stays reserved, as if they were applied."""
-
-    def hold(self, write: Write) -> None:
-        """Keep a write until there is an answer to give."""
-
-    def was_read(self, read: Read) -> None:
-        """A Run was read, and the engine knows what was found."""
-
-    def let_go(self) -> None:
-        """Answer all that is held: it will never be applied."""
-
-
-class DryRunDispatcher(Dispatcher):
-    """Hands binds and terminal statuses to a holder, and sends reads alone."""
-
-    def __init__(
-        self,
-        *,
-        engine: Engine,
-        clock: Clock,
-        reader: RunReader,
-        holder: WriteHolder,
-        freed: Callable[[], None],
-        in_flight: int = 32,
-        timeout_seconds: float = 4.0,
-    ) -> None:
-        """freed, in_flight, timeout_seconds: see `ApiDispatcher`, for reads."""
-        super().__init__(
-            engine=engine,
-            clock=clock,
-            reader=reader,
-            freed=freed,
-            in_flight=in_flight,
-            timeout_seconds=timeout_seconds,
-        )
-        self._holder = holder
-
-    def unknown_outcomes(self, since: int) -> int:
-        """None: no write was sent."""
-        return 0
-
-    def abandon(self) -> None:
-        """There is no write to keep from the server."""
-
-    async def settle(self) -> None:
-        """Let go of all that is held, and wait for reads."""
-        self._holder.let_go()
-        await super().settle()
-
-    def _take(self, write: Write, now: Now) -> None:
-        if write.kind in _HELD:
-            self._holder.hold(write)
-        else:
-            self._engine.written(write, Applied(write.guard), now)
-
-    def _was_read(self, read: Read, answer: ReadAnswer) -> None:
-        self._holder.was_read(read)
-
-    def _cancelled(self, request: Request) -> None:
-        """Reads alone are sent, and they are cancelled with the whole host alone."""

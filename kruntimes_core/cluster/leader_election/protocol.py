@@ -16,7 +16,7 @@ class WriteLimits:
 
     write_seconds: float
     """The most that a write may take, here and at the server."""
-    doubt_seconds: float
+    unknown_outcome_seconds: float
     """Another leads no earlier than this after a Lease that was not released: a write whose outcome is
     unknown for longer need not keep the Lease from being released."""
 
@@ -64,7 +64,7 @@ class AlwaysLeading:
 
     leading = True
     since = 0
-    limits = WriteLimits(write_seconds=4.0, doubt_seconds=0.0)
+    limits = WriteLimits(write_seconds=4.0, unknown_outcome_seconds=0.0)
 
     def checks(self) -> Sequence[HealthCheck]:
         """There is nothing to know."""

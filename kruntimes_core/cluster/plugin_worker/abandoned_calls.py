@@ -101,7 +101,7 @@ def _codes(function: Callable[..., Any] | None) -> Iterator[CodeType]:
 def failure(culprit: Culprit | None, problem: str) -> PluginError:
     """The error that names the culprit; the host itself if it was in no plugin's code."""
     if culprit is None:
-        return PluginError("Planner", f"kruntimes-core {__version__}", "plan", problem)
+        return PluginError("PluginWorker", f"kruntimes-core {__version__}", "plan", problem)
     return culprit[0].error(culprit[1], problem)
 
 

@@ -340,7 +340,7 @@ class WorkerThread:
         self._ended = ended
         self._jobs: SimpleQueue[Handoff | None] = SimpleQueue()
         self._retired = False
-        self._thread = Thread(target=self._main, name="kruntimes-planner", daemon=True)
+        self._thread = Thread(target=self._main, name="kruntimes-plugin-worker", daemon=True)
         self._thread.start()
 
     def execute(self, work: PluginWork) -> Handoff:

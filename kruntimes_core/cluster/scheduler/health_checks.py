@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kruntimes_core.cluster.api_dispatcher import Dispatcher
+from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.endpoints import HealthCheck
 from kruntimes_core.cluster.plugin_worker.worker import PluginWorker
@@ -24,7 +24,7 @@ class HealthChecks:
     """Looks at informers, dispatcher and plugin worker together."""
 
     def __init__(
-        self, reflectors: Sequence[Reflector], dispatcher: Dispatcher, plugin_worker: PluginWorker
+        self, reflectors: Sequence[Reflector], dispatcher: ApiDispatcher, plugin_worker: PluginWorker
     ) -> None:
         self._reflectors = reflectors
         self._dispatcher = dispatcher
@@ -40,12 +40,14 @@ class HealthChecks:
         ]
         overdue = self._dispatcher.overdue
         return [
-            HealthCheck("planner", stuck),
+            HealthCheck("plugin-worker", stuck),
             HealthCheck("watches", f"no list or watch ends any more: {', '.join(hung)}" if hung else ""),
             HealthCheck(
                 "versions", f"more was seen than the API server has: {', '.join(past)}" if past else ""
             ),
-            HealthCheck("writer", f"{counted(overdue, 'request')} did not end in time" if overdue else ""),
+            HealthCheck(
+                "api-dispatcher", f"{counted(overdue, 'request')} did not end in time" if overdue else ""
+            ),
         ]
 
     def ready(self) -> list[HealthCheck]:
@@ -56,7 +58,7 @@ class HealthChecks:
                 HealthCheck(one.handler.title.replace(" ", "-"), one.problem or "")
                 for one in self._reflectors
             ),
-            HealthCheck("planner", f"calls of {names} do not return" if names else ""),
+            HealthCheck("plugin-worker", f"calls of {names} do not return" if names else ""),
         ]
 
     def unfit(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kruntimes_core.cluster.api_dispatcher import Dispatcher
+from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.informers.reflector import Informers
 from kruntimes_core.cluster.leader_election.protocol import Leadership
@@ -24,7 +24,7 @@ class SchedulerLeadership:
         informers: Informers,
         health: HealthChecks,
         engine: Engine,
-        dispatcher: Dispatcher,
+        dispatcher: ApiDispatcher,
         clock: Clock,
         log: Log,
         wake: Callable[[], None],
@@ -83,10 +83,10 @@ class SchedulerLeadership:
 
     async def release(self) -> None:
         """Let another lead at once, unless a write may still be applied."""
-        longest = ticks(self._leadership.limits.doubt_seconds)
-        doubts = self._dispatcher.unknown_outcomes(self._clock.now().ticks - longest)
-        if doubts:
-            self._log.warning("writes are in doubt: the lease is left to expire", writes=doubts)
+        longest = ticks(self._leadership.limits.unknown_outcome_seconds)
+        unknown = self._dispatcher.unknown_outcomes(self._clock.now().ticks - longest)
+        if unknown:
+            self._log.warning("outcomes of writes are unknown: the lease is left to expire", writes=unknown)
         else:
             await self._leadership.release()
 

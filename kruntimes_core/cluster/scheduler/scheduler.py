@@ -8,11 +8,10 @@ from dataclasses import replace
 from functools import partial
 from random import Random
 
-from kruntimes_core.cluster.api_dispatcher import ApiDispatcher, Dispatcher, RunReader
+from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.client.transport import ReadOnlyTransport, Transport
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
-from kruntimes_core.cluster.dry_run.held_decisions import DryRunDispatcher
 from kruntimes_core.cluster.dry_run.report import register_dry_run_metrics
 from kruntimes_core.cluster.event_recorder.recorder import EventRecorder, EventSink, register_event_metrics
 from kruntimes_core.cluster.informers.event_handler import resource_event_handlers
@@ -62,7 +61,7 @@ class Scheduler:
     ) -> None:
         """Make the parts and join them.
 
-        random: for jitter. namespaces: those that are followed, with rights in them alone; None for all.
+        random: for jitter. namespaces: those that are followed, with permissions in them alone; None for all.
         permissions: hears all answers, those to others who send for this scheduler too; None for one of its
         own. in_flight: writes and reads at a time. events: where Events go; None for none. dry_run: given,
         the scheduler writes nothing, and compares what it would do with what the running one does.
@@ -114,31 +113,18 @@ class Scheduler:
             wake=self._wakeup.set,
         )
 
-    def _make_dispatcher(self, decoder: Decoder, in_flight: int) -> Dispatcher:
-        seconds = self._election.limits.write_seconds
-        reader = RunReader(
-            transport=self.transport, clock=self._clock, decoder=decoder, timeout_seconds=seconds
-        )
-        if self.comparer is not None:
-            return DryRunDispatcher(
-                engine=self.engine,
-                clock=self._clock,
-                reader=reader,
-                holder=self.comparer.holder,
-                freed=self._wakeup.set,
-                in_flight=in_flight,
-                timeout_seconds=seconds,
-            )
+    def _make_dispatcher(self, decoder: Decoder, in_flight: int) -> ApiDispatcher:
         return ApiDispatcher(
             engine=self.engine,
             transport=self.transport,
             clock=self._clock,
-            reader=reader,
+            decoder=decoder,
             log=self._log,
             answered=self._answered,
             freed=self._wakeup.set,
+            take_write=self.comparer.take_write if self.comparer is not None else None,
             in_flight=in_flight,
-            timeout_seconds=seconds,
+            timeout_seconds=self._election.limits.write_seconds,
         )
 
     def _make_leadership(self) -> SchedulerLeadership:
@@ -229,6 +215,8 @@ class Scheduler:
             self._count_queue_time(request)
         if self.event_recorder is not None:
             self.event_recorder.sources.answered(request, answer)
+        if self.comparer is not None:
+            self.comparer.was_read()
 
     def _count_queue_time(self, bind: Request) -> None:
         """From when the Run was first seen Pending until its bind was applied."""
@@ -287,6 +275,8 @@ class Scheduler:
         """Let writes in flight be answered, and plugins be called for reservations that ended."""
         try:
             async with asyncio.timeout(_SETTLE_SECONDS):
+                if self.comparer is not None:
+                    self.comparer.stop()
                 await self.dispatcher.settle()
                 await self._loop.finish_work()
         except TimeoutError:

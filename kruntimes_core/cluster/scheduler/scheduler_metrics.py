@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kruntimes_core.cluster.api_dispatcher import Dispatcher
+from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
@@ -29,7 +29,7 @@ _WRITE_OUTCOMES = (Applied, Refused, OutcomeUnknown)
 def show_scheduler(
     metrics: Metrics,
     *,
-    dispatcher: Dispatcher,
+    dispatcher: ApiDispatcher,
     oversold_pods: OversoldPods,
     leadership: SchedulerLeadership,
     plugin_worker: PluginWorker,
@@ -43,14 +43,14 @@ def show_scheduler(
     _show_plugin_worker(metrics, plugin_worker)
     _show_watches(metrics, reflectors, clock)
     metrics.gauge(
-        "missing_rights",
+        "missing_permissions",
         "In how many namespaces the API server refuses a right; all of them together count as one.",
         ("verb", "resource"),
         permissions.samples,
     )
 
 
-def _show_requests(metrics: Metrics, dispatcher: Dispatcher) -> None:
+def _show_requests(metrics: Metrics, dispatcher: ApiDispatcher) -> None:
     requests: Samples = {
         (kind, outcome.__name__): 0.0
         for kinds, outcomes in (
@@ -68,7 +68,7 @@ def _show_requests(metrics: Metrics, dispatcher: Dispatcher) -> None:
     )
     metrics.gauge("requests_in_flight", "Requests without an answer.", (), lambda: {(): dispatcher.in_flight})
     metrics.gauge(
-        "writes_in_doubt",
+        "writes_outcome_unknown",
         "Writes whose outcome is unknown: they may have been applied, or may still be.",
         (),
         lambda: {(): dispatcher.unknown_outcomes(0)},
@@ -93,7 +93,7 @@ def _show_placing(metrics: Metrics, oversold_pods: OversoldPods, leadership: Sch
 
 def _show_plugin_worker(metrics: Metrics, plugin_worker: PluginWorker) -> None:
     metrics.gauge(
-        "planner_stuck_calls",
+        "plugin_stuck_calls",
         "Calls that were abandoned and have not returned, by plugin.",
         ("plugin",),
         lambda: {**{(name,): 0.0 for name in metrics.plugins}, **_stuck(plugin_worker)},

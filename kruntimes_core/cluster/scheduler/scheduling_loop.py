@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
-from kruntimes_core.cluster.api_dispatcher import Dispatcher
+from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.clock import SLICE_TICKS, Clock
 from kruntimes_core.cluster.observability.metrics import Metrics
 from kruntimes_core.cluster.plugin_worker.worker import PluginWorker
@@ -37,7 +37,7 @@ class SchedulingLoop:
         *,
         engine: Engine,
         plugin_worker: PluginWorker,
-        dispatcher: Dispatcher,
+        dispatcher: ApiDispatcher,
         clock: Clock,
         metrics: Metrics,
         wakeup: asyncio.Event,

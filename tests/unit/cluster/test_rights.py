@@ -201,7 +201,7 @@ def test_a_host_that_may_not_write_or_read_a_run_is_not_ready_and_mends_itself(
         await site.passes(3)
         right = "get runs.kruntimes.io" if verb == "get" else "patch runs/status.kruntimes.io"
         assert site.why_not_ready() == [f"cannot {right} in team-a: forbidden: grant the verb"]
-        assert 'missing_rights{resource="' in site.host.metrics.exposition().decode()
+        assert 'missing_permissions{resource="' in site.host.metrics.exposition().decode()
         site.api.faults.clear()
         await site.passes(20)
         assert site.pod_of("r1") == "py-0"

@@ -74,7 +74,7 @@ def test_a_request_that_does_not_end_at_its_limit_is_one(
         await site.passes(30)
         assert dead(site) == []
         await site.passes(5)
-        assert dead(site) == ["writer"]
+        assert dead(site) == ["api-dispatcher"]
         site.host.dispatcher.abandon()
         await site.passes(0.1)
         assert dead(site) == []

@@ -91,7 +91,7 @@ def test_a_write_in_doubt_lets_the_lease_expire(profiles: Profiles, doubt: objec
         site.more_runs(1)
         await site.passes(0.05)
         await first.stop()
-        assert "writes are in doubt: the lease is left to expire" in first.log
+        assert "outcomes of writes are unknown: the lease is left to expire" in first.log
         assert site.leases.holder == "first"
         waited = await site.until(lambda: second.leading, 17)
         assert waited >= 13
@@ -106,11 +106,11 @@ def test_a_doubt_that_is_settled_keeps_no_lease(profiles: Profiles) -> None:
         first.wire.before.append(_lost)
         site.more_runs(1)
         await site.passes(0.05)
-        assert "kruntimes_scheduler_writes_in_doubt 1.0" in first.host.metrics.exposition().decode()
+        assert "kruntimes_scheduler_writes_outcome_unknown 1.0" in first.host.metrics.exposition().decode()
         first.wire.before.clear()
         await site.passes(5)
         assert site.pod_of("r0001") == "py-0"
-        assert "kruntimes_scheduler_writes_in_doubt 0.0" in first.host.metrics.exposition().decode()
+        assert "kruntimes_scheduler_writes_outcome_unknown 0.0" in first.host.metrics.exposition().decode()
         await first.stop()
         assert site.leases.holder == ""
 
@@ -204,7 +204,7 @@ def test_a_lease_of_another_is_not_released(profiles: Profiles) -> None:
 
 def dead(replica: Replica, monkeypatch: pytest.MonkeyPatch) -> None:
     def alive() -> list[HealthCheck]:
-        return [HealthCheck("planner", "3 calls of plugins do not return")]
+        return [HealthCheck("plugin-worker", "3 calls of plugins do not return")]
 
     monkeypatch.setattr(replica.host.leadership, "why_not_go_on", lambda: alive()[0].why)
     monkeypatch.setattr(replica.host.leadership, "why_not_begin", lambda: alive()[0].why)

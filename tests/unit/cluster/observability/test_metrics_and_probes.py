@@ -258,7 +258,7 @@ def asked(
 
     async def main() -> list[tuple[int, str]]:
         endpoints = Endpoints(
-            alive=lambda: [HealthCheck("planner")], ready=lambda: [ready], metrics=lambda: b"m 1\n"
+            alive=lambda: [HealthCheck("plugin-worker")], ready=lambda: [ready], metrics=lambda: b"m 1\n"
         )
         await endpoints.open(probes, metrics)
         try:

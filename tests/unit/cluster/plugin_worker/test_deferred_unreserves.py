@@ -145,4 +145,4 @@ def test_a_plugin_that_was_not_asked_is_owed_nothing() -> None:
     work = reserve_of(fake_plugin("One", reserve=passing))
     answer = failed(work, failure(None, "it broke"))
     assert answer == ReserveAnswer((), broken=answer.broken)
-    assert answer.broken.plugin == "Planner"
+    assert answer.broken.plugin == "PluginWorker"

@@ -35,7 +35,7 @@ def test_work_is_executed_beside_the_loop() -> None:
         threads.append(threading.current_thread().name)
 
     planning(scene)
-    assert threads == ["kruntimes-planner"]
+    assert threads == ["kruntimes-plugin-worker"]
 
 
 def test_it_is_busy_while_a_call_is_under_way() -> None:
