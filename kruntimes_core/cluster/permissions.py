@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import NamedTuple
 
 from kruntimes_core.cluster.client.errors import forbidden, status_of
@@ -11,7 +12,6 @@ from kruntimes_core.cluster.client.resources import EVENTS, LEASES, PODS, RUNS, 
 from kruntimes_core.cluster.client.resources import LEASE_VERBS as ELECTION
 from kruntimes_core.cluster.client.transport import (
     Call,
-    Chunks,
     Response,
     StreamRefusedError,
     Transport,
@@ -158,40 +158,20 @@ class PermissionTransport:
         self._permissions.answered(call, response)
         return response
 
-    def stream(self, call: Call) -> Chunks:
-        """See `Transport`."""
-        return _NotedChunks(self._transport.stream(call), call, self._permissions)
+    async def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
+        """See `Transport`. What counts is whether the stream is opened or refused."""
+        opened = False
+        async with aclosing(self._transport.stream(call)) as chunks:
+            try:
+                async for chunk in chunks:
+                    if not opened:
+                        opened = True
+                        self._permissions.answered(call, Response(200))
+                    yield chunk
+            except StreamRefusedError as error:
+                self._permissions.answered(call, error.response)
+                raise
 
     async def close(self) -> None:
         """See `Transport`."""
         await self._transport.close()
-
-
-class _NotedChunks:
-    """Notes whether a stream was opened or refused; all later chunks just pass."""
-
-    def __init__(self, chunks: Chunks, call: Call, permissions: MissingPermissions) -> None:
-        self._chunks = chunks
-        self._call = call
-        self._permissions = permissions
-        self._began = False
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self
-
-    def __anext__(self) -> Awaitable[bytes]:
-        return self._chunks.__anext__() if self._began else self._first()
-
-    async def aclose(self) -> None:
-        """See `Chunks`."""
-        await self._chunks.aclose()
-
-    async def _first(self) -> bytes:
-        self._began = True
-        try:
-            chunk = await self._chunks.__anext__()
-        except StreamRefusedError as error:
-            self._permissions.answered(self._call, error.response)
-            raise
-        self._permissions.answered(self._call, Response(200))
-        return chunk

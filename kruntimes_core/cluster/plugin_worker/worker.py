@@ -84,7 +84,7 @@ class ThreadPluginWorker:
         self._grace = grace_seconds
         self._wait = AdaptiveWait(moment_seconds)
         self._thread: WorkerThread | None = None
-        self._call: _Call | None = None
+        self._call: PluginCall | None = None
         self._abandoned: dict[WorkerThread, str] = {}
         self._deferred = DeferredUnreserves()
         self._resuming = False
@@ -125,10 +125,11 @@ class ThreadPluginWorker:
         loop = asyncio.get_running_loop()
         if self._thread is None:
             self._thread = self._fresh(loop)
-        self._call = call = _Call(work, done, self._thread)
-        handoff, wait = self._thread.execute(work), self._wait.next()
-        if handoff.wait(wait):
-            self._finish(call, handoff.result)
+        self._call = call = PluginCall(work, done, self._thread)
+        self._thread.execute(call)
+        wait = self._wait.next()
+        if call.wait(wait):
+            self._finish(call, call.result)
         else:
             self._wait.late(wait)
             call.limit(loop.call_later(self._limit, self._overdue))
@@ -140,7 +141,7 @@ class ThreadPluginWorker:
                 loop.call_soon_threadsafe(what, *arguments)
 
         return WorkerThread(
-            lambda handoff: tell(self._delivered, handoff),
+            lambda call: tell(self._delivered, call),
             lambda thread, error: tell(self._ended, thread, error),
         )
 
@@ -160,7 +161,7 @@ class ThreadPluginWorker:
         self._deferred.sort(self.stuck)
         self._finish(call, failed(call.work, error))
 
-    def _finish(self, call: _Call, result: WorkResult) -> None:
+    def _finish(self, call: PluginCall, result: WorkResult) -> None:
         call.end_limit()
         self._call = None
         if call.interrupted:
@@ -172,9 +173,9 @@ class ThreadPluginWorker:
 
     # From the thread
 
-    def _delivered(self, handoff: Handoff) -> None:
-        if self._call is not None and self._call.work is handoff.work:
-            self._finish(self._call, handoff.result)
+    def _delivered(self, call: PluginCall) -> None:
+        if self._call is call:
+            self._finish(call, call.result)
 
     def _ended(self, thread: WorkerThread, error: BaseException | None) -> None:
         call = self._call
@@ -209,33 +210,6 @@ class ThreadPluginWorker:
         if self._deferred.due and self._call is None:
             self.submit(*self._deferred.pop())
             self._resume_soon()
-
-
-class _Call:
-    """Work under way, with the timer of its limit."""
-
-    __slots__ = ("_timer", "done", "interrupted", "thread", "work")
-
-    def __init__(self, work: PluginWork, done: Done, thread: WorkerThread) -> None:
-        self.work = work
-        self.done = done
-        self.thread = thread
-        self.interrupted = False
-        self._timer: asyncio.TimerHandle | None = None
-
-    def interrupt(self) -> None:
-        """Raise in the call."""
-        self.interrupted = True
-        self.thread.interrupt()
-
-    def limit(self, timer: asyncio.TimerHandle) -> None:
-        """Let this timer end the call, unless it ends before."""
-        self._timer = timer
-
-    def end_limit(self) -> None:
-        """The call needs no limit any more."""
-        if self._timer is not None:
-            self._timer.cancel()
 
 
 class AdaptiveWait:
@@ -295,31 +269,49 @@ class DeferredUnreserves:
 # The thread
 
 
-class Handoff:
+class PluginCall:
     """One piece of work on its way to the thread, and its result on the way back."""
 
-    __slots__ = ("_done", "late", "result", "work")
+    __slots__ = ("_finished", "_timer", "done", "interrupted", "late", "result", "thread", "work")
 
-    def __init__(self, work: PluginWork) -> None:
+    def __init__(self, work: PluginWork, done: Done, thread: WorkerThread) -> None:
         self.work = work
+        self.done = done
+        self.thread = thread
         self.result: WorkResult = None
         self.late = False
         """Whether the loop has gone on, and is to be told of the result."""
-        self._done = Lock()
-        self._done.acquire()
+        self.interrupted = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._finished = Lock()
+        self._finished.acquire()
 
     def wait(self, seconds: float) -> bool:
         """Whether the result is there within so long. Called once, on the loop's thread."""
-        if self._done.acquire(timeout=seconds):
+        if self._finished.acquire(timeout=seconds):
             return True
         self.late = True
         # The result may have come between the two steps, and then the thread does not tell of it.
-        return self._done.acquire(blocking=False)
+        return self._finished.acquire(blocking=False)
+
+    def limit(self, timer: asyncio.TimerHandle) -> None:
+        """Let this timer end the call, unless it ends before."""
+        self._timer = timer
+
+    def end_limit(self) -> None:
+        """The call needs no limit any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def interrupt(self) -> None:
+        """Raise `InterruptedCallError` in the call, as soon as it runs Python code."""
+        self.interrupted = True
+        self.thread.interrupt()
 
     def finish(self, result: WorkResult) -> None:
         """Give the result. Called on the worker's thread."""
         self.result = result
-        self._done.release()
+        self._finished.release()
 
 
 class WorkerThread:
@@ -330,7 +322,7 @@ class WorkerThread:
 
     def __init__(
         self,
-        deliver: Callable[[Handoff], None],
+        deliver: Callable[[PluginCall], None],
         ended: Callable[[WorkerThread, BaseException | None], None],
     ) -> None:
         """deliver, ended: called on this thread; `deliver` with what was finished late, `ended` with what
@@ -338,16 +330,14 @@ class WorkerThread:
         """
         self._deliver = deliver
         self._ended = ended
-        self._jobs: SimpleQueue[Handoff | None] = SimpleQueue()
+        self._jobs: SimpleQueue[PluginCall | None] = SimpleQueue()
         self._retired = False
         self._thread = Thread(target=self._main, name="kruntimes-plugin-worker", daemon=True)
         self._thread.start()
 
-    def execute(self, work: PluginWork) -> Handoff:
-        """Execute work after what was given before."""
-        handoff = Handoff(work)
-        self._jobs.put(handoff)
-        return handoff
+    def execute(self, call: PluginCall) -> None:
+        """Execute its work after what was given before."""
+        self._jobs.put(call)
 
     def retire(self) -> None:
         """Take no more work after the call under way."""
@@ -355,7 +345,7 @@ class WorkerThread:
         self._jobs.put(None)
 
     def interrupt(self) -> None:
-        """Raise `InterruptedCallError` in the call under way, as soon as it runs Python code."""
+        """See `PluginCall`."""
         interrupt(self._thread)
 
     @property
@@ -373,7 +363,7 @@ class WorkerThread:
 
     def _work(self) -> None:
         runners = Runners()
-        while not self._retired and (handoff := self._jobs.get()) is not None:
-            handoff.finish(handoff.work.execute(runners))
-            if handoff.late:
-                self._deliver(handoff)
+        while not self._retired and (call := self._jobs.get()) is not None:
+            call.finish(call.work.execute(runners))
+            if call.late:
+                self._deliver(call)
