@@ -14,7 +14,6 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.dry_run.evaluation import DivergentPlacement, PlacementEvaluator
 from kruntimes_core.cluster.dry_run.held_decisions import (
     PATIENCE_SECONDS,
-    ExpiredDecisions,
     HeldDecision,
     HeldDecisions,
     is_pending,
@@ -104,13 +103,8 @@ class DryRunComparer:
         self.report = DryRunReport(began=clock.now().wall, log=log)
         self._engine = engine
         self._clock = clock
-        self._held = HeldDecisions(engine=engine, clock=clock)
-        self._expired = ExpiredDecisions(
-            engine=engine,
-            clock=clock,
-            held=self._held,
-            report=self.report,
-            patience_seconds=settings.patience_seconds,
+        self._held = HeldDecisions(
+            engine=engine, clock=clock, report=self.report, patience_seconds=settings.patience_seconds
         )
         self._placements = PlacementEvaluator(report=self.report, plugin_worker=plugin_worker, wake=wake)
         self._compared: ComparedRun | None = None
@@ -123,7 +117,7 @@ class DryRunComparer:
 
     def process_next(self) -> bool:
         """Do one thing that is due; False if nothing is."""
-        return self._expired.process_next() or self._placements.process_next()
+        return self._held.process_next() or self._placements.process_next()
 
     def take_write(self, write: Write) -> None:
         """Hold a bind or a terminal status; a text or a withdrawal counts as written, in the same version."""
@@ -134,11 +128,11 @@ class DryRunComparer:
 
     def was_read(self) -> None:
         """A Run was read, and the engine knows what was found."""
-        self._expired.review()
+        self._held.review()
 
     def stop(self) -> None:
         """Hold nothing any more."""
-        self._expired.stop()
+        self._held.stop()
 
     def before(self, event: events.Event) -> None:
         """The engine is about to take an event in."""
@@ -154,9 +148,9 @@ class DryRunComparer:
         if compared is not None and compared.entry.observation is compared.seen:
             self._observed(compared)
         elif isinstance(event, events.RunGone):
-            self._expired.gone(event)
+            self._held.gone(event)
         elif isinstance(event, events.RunsListed):
-            self._expired.review()
+            self._held.review()
 
     # Inside
 
@@ -193,13 +187,13 @@ class DryRunComparer:
             return
         self._decided(compared)
         key, held = compared.entry.key, compared.held
-        self._expired.forget(key)
+        self._held.forget(key)
         if held is not None and self._held.of(key) is held:
             self._held.release(held, NOT_SENT, followed=compared.same_pod)
 
     def _changed(self, compared: ComparedRun) -> None:
         """The Run asks for something else: what is held for it is not what would be done any more."""
-        late = self._expired.forget(compared.entry.key)
+        late = self._held.forget(compared.entry.key)
         if compared.held is not None:
             self._held.release(compared.held, _CONFLICT)
             if not late:
@@ -220,7 +214,7 @@ class DryRunComparer:
         seen = compared.seen
         if not self._engine.deciding or not (seen.active or seen.phase in _ENDS):
             return NotCompared.GAP
-        if self._expired.reported(compared.entry.key):
+        if self._held.reported(compared.entry.key):
             return NotCompared.LATE
         if not compared.same_request:
             return NotCompared.CHANGED
