@@ -27,7 +27,7 @@ from kruntimes_core.cluster.dry_run.report import (
     ours,
 )
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.plugin_worker.worker import PluginWorker
+from kruntimes_core.cluster.plugin_worker import PluginWorker
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Applied, Refused, Write, WriteKind
 from kruntimes_core.engine.decisions import Decision, Outcome

@@ -17,7 +17,7 @@ from kruntimes_core.cluster.dry_run.report import (
     ScorePair,
     ours,
 )
-from kruntimes_core.cluster.plugin_worker.worker import PluginWorker
+from kruntimes_core.cluster.plugin_worker import PluginWorker
 from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.explain import EvaluateWork, Evaluation, EvaluationInput
 from kruntimes_core.engine.plugin_work import WorkResult

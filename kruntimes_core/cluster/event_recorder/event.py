@@ -71,6 +71,15 @@ class EventOutcome(StrEnum):
     """It was not sent: too many wait, it was tried too often, or this host no longer decides."""
 
 
+class Lane(StrEnum):
+    """Where an Event waits to be sent; a label of `kruntimes_scheduler_event_queue_length`."""
+
+    AT_ONCE = "at_once"
+    LASTING = "lasting"
+    """The pending conditions."""
+    PLACEMENTS = "placements"
+
+
 @dataclass(frozen=True, slots=True)
 class ObjectReference:
     """The object that an Event is about."""

@@ -13,6 +13,7 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.event_recorder.event import (
     EventContent,
     EventReason,
+    Lane,
     pod_reference,
     reference_to_run,
     run_reference,
@@ -23,7 +24,6 @@ from kruntimes_core.cluster.event_recorder.event_correlator import (
     PendingCondition,
     PendingConditions,
 )
-from kruntimes_core.cluster.event_recorder.event_queue import EventQueue, Lane
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import (
     Applied,
@@ -58,22 +58,20 @@ class EventSources:
         self,
         *,
         conditions: PendingConditions,
-        queue: EventQueue,
         clock: Clock,
         may_record: Callable[[], bool],
-        wake: Callable[[], None],
+        add: Callable[[Lane, EventContent], None],
         dropped: Callable[[EventReason], None],
         placements: bool,
     ) -> None:
-        """wake: called when an Event was queued. dropped: told of what was not, because too much waits.
+        """add: queues an Event. dropped: called when too many Runs are held back to note another one.
 
         placements: whether each bind makes an Event.
         """
         self._conditions = conditions
-        self._queue = queue
         self._clock = clock
         self._may_record = may_record
-        self._wake = wake
+        self._add = add
         self._dropped = dropped
         self._placements = placements
 
@@ -125,11 +123,6 @@ class EventSources:
             pod = pod_reference(pending.assumption.pod)
             scheduled = EventContent(EventReason.SCHEDULED, run, "assigned to a runtime pod", pod)
             self._add(Lane.PLACEMENTS, scheduled)
-
-    def _add(self, lane: Lane, content: EventContent) -> None:
-        if not self._queue.add(lane, content):
-            self._dropped(content.reason)
-        self._wake()
 
     def _held_back(self, key: RunKey, name: str, kind: ConditionKind, refusal: str = "") -> None:
         if not self._conditions.observe(key, name, kind, self._clock.now().ticks, refusal):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.endpoints import HealthCheck
-from kruntimes_core.cluster.plugin_worker.worker import PluginWorker
+from kruntimes_core.cluster.plugin_worker import PluginWorker
 from kruntimes_core.model.messages import counted
 
 _FATAL_STUCK_CALLS = 3

@@ -21,7 +21,7 @@ from kruntimes_core.cluster.observability.endpoints import HealthCheck
 from kruntimes_core.cluster.observability.log import Level, Log, log_decision
 from kruntimes_core.cluster.observability.metrics import Metrics
 from kruntimes_core.cluster.permissions import MissingPermissions, PermissionTransport
-from kruntimes_core.cluster.plugin_worker.worker import PluginWorker
+from kruntimes_core.cluster.plugin_worker import PluginWorker
 from kruntimes_core.cluster.scheduler.health_checks import HealthChecks
 from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadership
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods

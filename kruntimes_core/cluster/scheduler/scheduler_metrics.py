@@ -9,7 +9,7 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
 from kruntimes_core.cluster.permissions import MissingPermissions
-from kruntimes_core.cluster.plugin_worker.worker import PluginWorker
+from kruntimes_core.cluster.plugin_worker import PluginWorker
 from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadership
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
 from kruntimes_core.engine.api_calls import (

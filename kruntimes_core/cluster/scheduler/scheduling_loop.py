@@ -9,7 +9,7 @@ from functools import partial
 from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.clock import SLICE_TICKS, Clock
 from kruntimes_core.cluster.observability.metrics import Metrics
-from kruntimes_core.cluster.plugin_worker.worker import PluginWorker
+from kruntimes_core.cluster.plugin_worker import PluginWorker
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.plugin_work import BatchRetryWork, PlanWork, Work, WorkResult

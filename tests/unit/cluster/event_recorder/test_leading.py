@@ -13,8 +13,7 @@ from replicas.site import Site, play
 
 from kruntimes_core.cluster.client.transport import Call, NotSentError, Response
 from kruntimes_core.cluster.dry_run.comparer import DryRunSettings
-from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReason
-from kruntimes_core.cluster.event_recorder.event_queue import Lane
+from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReason, Lane
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import make_pod, make_run
 

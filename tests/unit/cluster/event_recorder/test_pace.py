@@ -16,6 +16,7 @@ from kruntimes_core.cluster.event_recorder.event import (
     EventContent,
     EventOutcome,
     EventReason,
+    Lane,
     reference_to_run,
 )
 from kruntimes_core.cluster.event_recorder.event_correlator import (
@@ -26,7 +27,7 @@ from kruntimes_core.cluster.event_recorder.event_correlator import (
     PendingConditions,
     TokenBucket,
 )
-from kruntimes_core.cluster.event_recorder.event_queue import EventQueue, Lane
+from kruntimes_core.cluster.event_recorder.recorder import EventQueue
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.testing.builders import NOW, make_pod, make_run
 from kruntimes_core.testing.objects import affinity_object, term_object

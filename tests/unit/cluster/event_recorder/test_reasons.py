@@ -11,8 +11,7 @@ from memoryapi.events import AFTER, REPEAT, EventWay, Play, recorder_of
 from memoryapi.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
-from kruntimes_core.cluster.event_recorder.event import EventReason
-from kruntimes_core.cluster.event_recorder.event_queue import Lane
+from kruntimes_core.cluster.event_recorder.event import EventReason, Lane
 from kruntimes_core.framework.plugin_results import InvalidRun
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness.api_server import PODS

@@ -6,8 +6,7 @@ import pytest
 from memoryapi.events import AFTER, REPEAT, EventWay, Play, recorder_of
 from memoryapi.site import Site
 
-from kruntimes_core.cluster.event_recorder.event import CONTROLLER
-from kruntimes_core.cluster.event_recorder.event_queue import Lane
+from kruntimes_core.cluster.event_recorder.event import CONTROLLER, Lane
 from kruntimes_core.cluster.event_recorder.sources import NEVER
 from kruntimes_core.testing.objects import affinity_object, term_object
 

@@ -11,8 +11,7 @@ from memoryapi.site import Site, play
 from virtual.planning import InlinePlanner
 
 from kruntimes_core.cluster.client.transport import Call, Response
-from kruntimes_core.cluster.plugin_worker.abandoned_calls import PluginWork
-from kruntimes_core.cluster.plugin_worker.worker import Done
+from kruntimes_core.cluster.plugin_worker import Done, PluginWork
 from kruntimes_core.engine.plugin_work import PlanWork
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS

@@ -10,7 +10,7 @@ import pytest
 from scenes.planners import executed, passing, planning, returned
 from scenes.planning import work_of
 
-from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
+from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.engine.explain import EvaluateWork, EvaluationInput
 from kruntimes_core.framework.runtime import PluginFailure, ScheduleResult
 from kruntimes_core.testing.builders import make_pod, make_run, make_snapshot

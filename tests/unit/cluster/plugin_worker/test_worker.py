@@ -11,7 +11,7 @@ from scenes.planners import executed, passing, planning
 from scenes.planning import work_of
 from virtual.planning import InlinePlanner
 
-from kruntimes_core.cluster.plugin_worker.worker import (
+from kruntimes_core.cluster.plugin_worker import (
     UNATTENDED,
     AdaptiveWait,
     PluginCall,

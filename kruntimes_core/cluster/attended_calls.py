@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Generic, TypeVar
 
-from kruntimes_core.cluster.plugin_worker.abandoned_calls import (
+from kruntimes_core.cluster.plugin_worker import (
     LIMIT_SECONDS,
     PluginWork,
     culprit_in_frame,
