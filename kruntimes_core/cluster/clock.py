@@ -10,8 +10,8 @@ from typing import Protocol
 
 from kruntimes_core.engine.clock import Now
 
-# Goes on while the machine is suspended, as the clocks of all other machines do: what was trusted before
-# a suspend must not be trusted after it. Where it is missing, the next best.
+# This clock goes on while the machine is suspended, as the clocks of all other machines do: what was trusted
+# before a suspend must not be trusted after it. A machine without it has the monotonic clock.
 _ONWARD = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 SLICE_TICKS = 5_000
@@ -19,7 +19,7 @@ SLICE_TICKS = 5_000
 
 
 class Clock(Protocol):
-    """Tells the time."""
+    """Tells the time by both clocks."""
 
     def now(self) -> Now:
         """Both clocks at this moment."""
@@ -34,7 +34,7 @@ class SystemClock:
 
 
 class TimeSlices:
-    """Long work in short slices, so that watches, probes and renewals go on beside it."""
+    """Splits long work into short slices, so that watches, probes and renewals go on meanwhile."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -57,11 +57,11 @@ class TimeSlices:
 
 
 LONGEST_RETRY_AFTER_SECONDS = 30.0
-"""What a server may ask for at most: a wrong header must not put the host to sleep."""
+"""The longest pause that a server can demand: a wrong header must not stop the host."""
 
 
 class RetryBackoff:
-    """Exponential backoff with jitter. The longest pause is short, so that work goes on soon after it can."""
+    """Exponential backoff with jitter. Pauses stay short, so that work soon goes on after an outage."""
 
     def __init__(self, random: Random, first: float = 0.25, longest: float = 4.0) -> None:
         """first, longest: seconds, before jitter takes up to half of them."""
@@ -76,7 +76,7 @@ class RetryBackoff:
         return self._failures
 
     def next(self, retry_after: float | None = None) -> float:
-        """Seconds to wait now. retry_after: what the server asked for, in seconds."""
+        """Seconds to wait now. retry_after: what the server demands, in seconds."""
         planned = min(self._first * (1 << min(self._failures, 30)), self._longest)
         self._failures += 1
         pause = planned * (0.5 + self._random.random() / 2)
@@ -85,5 +85,5 @@ class RetryBackoff:
         return max(pause, min(retry_after, LONGEST_RETRY_AFTER_SECONDS))
 
     def reset(self) -> None:
-        """It works again."""
+        """Begin with the shortest pause again: what failed has worked."""
         self._failures = 0

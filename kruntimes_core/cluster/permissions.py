@@ -55,13 +55,13 @@ REQUIRED = (
 
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _UNSEEN = (READ_RUN, WRITE_STATUS)
-"""Without these a Run is tried again, and no other health check says so."""
+"""Permissions whose lack no other health check shows: without them each Run is tried again and again."""
 _RBAC_MESSAGE = re.compile(r"\bcannot \S+ resource ")
 """How API servers word a 403 of RBAC. A webhook's denial of one object has other words."""
 _NO_VERDICT = (401, 408, 429)
 """Answers that, like 5xx, say nothing about permissions."""
 _REFUSED_TICKS = 300 * SECOND
-"""How long a refusal counts that no request repeats. The longest usual backoff is 60 s."""
+"""For how long a refusal counts after the last such request. The longest usual backoff is 60 s."""
 
 
 def required_permission(call: Call) -> tuple[Permission, str]:
@@ -83,7 +83,7 @@ def required_permission(call: Call) -> tuple[Permission, str]:
 
 
 class MissingPermissions:
-    """The permissions that are refused now, learned from every answer to one host."""
+    """The permissions that are refused now, learned from every answer to one scheduler."""
 
     def __init__(self, clock: Clock, log: Log) -> None:
         self._clock = clock

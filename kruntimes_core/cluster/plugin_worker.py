@@ -37,10 +37,10 @@ from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runtime import PluginFailure, plugin_calls
 
 PluginWork = Work | EvaluateWork
-"""What runs the code of plugins: a step of a cycle, or a question about one."""
+"""What runs the code of plugins: a step of a cycle, or an evaluation."""
 
 LIMIT_SECONDS = 5.0
-"""For how long it may run. A plan on thousands of Pods takes milliseconds; this is for what never ends."""
+"""For how long work may run. A plan on thousands of Pods takes milliseconds; this ends what never returns."""
 
 Culprit = tuple[ActivePlugin, str]
 """A plugin and its hook that was called."""
@@ -51,9 +51,9 @@ Done = Callable[[WorkResult], None]
 GRACE_SECONDS = 1.0
 """How long an interrupted call may take to notice."""
 MOMENT_SECONDS = 0.002
-"""Most plans take a tenth of that, and being told of their end by a turn of the loop costs more."""
+"""How long the loop waits for a plan. Most take a tenth of that; a callback in another turn costs more."""
 UNATTENDED = 16
-"""So many plans are not waited for after one that took longer: those that follow will most likely, too."""
+"""After a plan that took longer, the loop does not wait for so many: most likely they take longer, too."""
 
 
 class PluginWorker(Protocol):
@@ -120,7 +120,7 @@ class ThreadPluginWorker:
             self._deferred.add(work, done)
         else:
             hook = next(iter(held_up.hooks))
-            done(not_begun(work, held_up.error(hook, "is not asked until an earlier call returns")))
+            done(not_begun(work, held_up.error(hook, "is not called until an earlier call returns")))
 
     def close(self) -> None:
         """Take no more work; a call under way ends with the process."""
@@ -146,7 +146,7 @@ class ThreadPluginWorker:
 
     def _fresh(self, loop: asyncio.AbstractEventLoop) -> WorkerThread:
         def tell(what: Callable[..., None], *arguments: object) -> None:
-            # Once the loop is closed, nothing waits for the answer any more.
+            # Once the loop is closed, nothing waits for the result.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(what, *arguments)
 
@@ -200,7 +200,7 @@ class ThreadPluginWorker:
             self._resume_soon()
 
     def _escaped(self, error: BaseException | None, work: PluginWork) -> PluginError:
-        """An exception left a call that catches all exceptions of plugins."""
+        """The error for an exception that escaped, although a call catches all exceptions of plugins."""
         culprit: Culprit | None = culprit_in_error(error, plugins_of(work)) if error is not None else None
         problem = plugin_calls.describe(error) if error is not None else "the worker ended"
         if culprit is None and not isinstance(error, InterruptedCallError):
@@ -223,9 +223,9 @@ class ThreadPluginWorker:
 
 
 class AdaptiveWait:
-    """How long the loop waits for each plan before it goes on and lets itself be told of the result.
+    """How long the loop waits for each plan before it goes on and gets the result by a callback.
 
-    Waiting for longer than plans take keeps the loop from its work.
+    Waiting for a plan that takes long would keep the loop from its work.
     """
 
     def __init__(self, moment_seconds: float = MOMENT_SECONDS) -> None:
@@ -290,7 +290,7 @@ class PluginCall:
         self.thread = thread
         self.result: WorkResult = None
         self.late = False
-        """Whether the loop has gone on, and is to be told of the result."""
+        """Whether the loop has gone on, so that the thread delivers the result."""
         self.interrupted = False
         self._timer: asyncio.TimerHandle | None = None
         self._finished = Lock()
@@ -301,7 +301,7 @@ class PluginCall:
         if self._finished.acquire(timeout=seconds):
             return True
         self.late = True
-        # The result may have come between the two steps, and then the thread does not tell of it.
+        # The result may have come between the two steps, and then the thread does not deliver it.
         return self._finished.acquire(blocking=False)
 
     def limit(self, timer: asyncio.TimerHandle) -> None:
@@ -421,7 +421,7 @@ def _culprit(codes: Iterable[CodeType], plugins: Sequence[ActivePlugin]) -> Culp
         for name, hook in plugin.hooks.items():
             for code in _codes(hook.function):
                 owners.setdefault(code, set()).add((place, name))
-    # The code of a decorator is that of all plugins which use it, and names none of them.
+    # The code of a shared decorator belongs to all plugins that use it, and identifies none of them.
     named = (owners[code] for code in codes if len(owners.get(code, ())) == 1)
     found = next(named, None)
     if found is None:

@@ -20,7 +20,7 @@ from kruntimes_core.cluster.leader_election.elector import (
     LeaderElector,
     LeaseDurations,
     LeaseTerm,
-    show_election,
+    register_election_metrics,
 )
 from kruntimes_core.cluster.leader_election.lease_lock import lease_namespace, new_identity
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
@@ -106,7 +106,7 @@ async def scheduler_of(
             dry_run=DryRunSettings() if options.dry_run else None,
         )
         if elector is not None:
-            show_election(scheduler.metrics, elector)
+            register_election_metrics(scheduler.metrics, elector)
         yield scheduler
 
 
@@ -125,7 +125,7 @@ async def _elector(
     if not options.leader_elect:
         return None
     if options.dry_run:
-        log.info("a dry run takes no lease, whatever --leader-elect says")
+        log.info("a dry run takes no lease: --leader-elect is ignored")
         return None
     namespace = lease_namespace(options.lease_namespace, os.environ, connection.namespace)
     transport = HttpTransport(

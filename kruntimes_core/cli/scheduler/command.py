@@ -42,7 +42,7 @@ _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 
 
 class GoBoolean(click.ParamType[bool]):
-    """A truth value as Go reads it; an option without a value means true."""
+    """A boolean as Go reads it; an option without a value means true."""
 
     name = "true|false"
 
@@ -51,7 +51,7 @@ class GoBoolean(click.ParamType[bool]):
         if isinstance(value, bool):
             return value
         if value not in _TRUE | _FALSE:
-            self.fail(f"{value!r} is no truth value: write true or false", param, ctx)
+            self.fail(f"{value!r} is not a valid boolean: write true or false", param, ctx)
         return value in _TRUE
 
 
@@ -66,7 +66,7 @@ class GoDuration(click.ParamType[float]):
             return value
         seconds = parse_duration(value)
         if seconds is None:
-            self.fail(f"{value!r} is no duration: write 15s or 1m30s", param, ctx)
+            self.fail(f"{value!r} is not a valid duration: write 15s or 1m30s", param, ctx)
         return seconds
 
 
@@ -200,11 +200,11 @@ def scheduler(**options: object) -> Exit:
     Then no new cycle begins, and what is in flight settles; a second signal ends it at once. SIGHUP lets it
     read its configuration again.
 
-    Exit codes: 0 stopped as asked, 2 it cannot start.
+    Exit codes: 0 stopped by a signal, 2 it cannot start.
     """
-    asked = SchedulerOptions(**options)  # type: ignore[arg-type]
-    if asked.output is not None and not asked.dry_run:
+    given = SchedulerOptions(**options)  # type: ignore[arg-type]
+    if given.output is not None and not given.dry_run:
         raise click.UsageError("-o is the form of a dry run's report: give --dry-run too")
     from kruntimes_core.cli.scheduler.serve import serve
 
-    return serve(asked)
+    return serve(given)

@@ -115,7 +115,7 @@ def _first(error: BaseException) -> BaseException:
 
 
 _AT_ONCE = frozenset({"plugins", "profiles", "allow_no_capacity_filter"})
-"""What counts from a reload on; all else from the next start."""
+"""What a reload changes; all else counts from the next start."""
 
 
 class Decider(Protocol):
@@ -126,7 +126,7 @@ class Decider(Protocol):
 
 
 class Reloading:
-    """Reads beside the loop: a plugin that hangs while it is built holds up nobody."""
+    """Reads on a thread beside the loop, so that a plugin that hangs while it is built holds up no Run."""
 
     def __init__(self, host: Decider, path: str | None, started_with: Configuration, log: Log) -> None:
         """path: of the configuration; None for the defaults, with the plugins that are installed then."""
@@ -137,12 +137,12 @@ class Reloading:
         self._thread: Thread | None = None
 
     def on_hangup(self) -> None:
-        """Begin at each SIGHUP, but not where it tells that a terminal is gone: there it ends the process."""
+        """Reload at each SIGHUP; but a process with a terminal gets one when that closes, and ends."""
         if not _has_terminal():
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.begin)
 
     def begin(self) -> None:
-        """Read the configuration, and use it if it is good. What became of that is said in the log."""
+        """Read the configuration, and use it if it is valid. The log says which."""
         if self._thread is not None and self._thread.is_alive():
             self._refused("it is still being read")
             return
@@ -153,12 +153,12 @@ class Reloading:
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         try:
             configuration = self._configuration()
-            tell = partial(self._use, configuration, build_profiles(configuration, PluginRegistry()))
+            use = partial(self._use, configuration, build_profiles(configuration, PluginRegistry()))
         except InputError as error:
-            tell = partial(self._refused, str(error))
-        # Once the loop is closed nobody decides any more.
+            use = partial(self._refused, str(error))
+        # Once the loop is closed, nothing is decided any more.
         with suppress(RuntimeError):
-            loop.call_soon_threadsafe(tell)
+            loop.call_soon_threadsafe(use)
 
     def _configuration(self) -> Configuration:
         """Raises `InputError`."""

@@ -29,7 +29,7 @@ _PAUSE_SECONDS = 0.5
 PATIENCE_SECONDS = 5.0
 """How long `try_connection` waits for a server that is still starting."""
 _NO_API_SERVER = (400, 404)
-"""No API server answers GET /version so: a TLS port that was asked without TLS does, and other servers do."""
+"""No API server answers GET /version with these; a TLS port that is addressed without TLS does."""
 _QUOTED = 80
 """An error quotes so many bytes of a strange answer."""
 
@@ -231,7 +231,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 def choose_proxy(server: str, environment: Mapping[str, str], given: str | None = None) -> str | None:
     """The proxy for `server`: `given` (of a kubeconfig), else by the environment; None for no proxy.
 
-    Raises `InputError` for a kind of proxy that is not supported, and for what is no address.
+    Raises `InputError` for a kind of proxy that is not supported, and for an invalid address.
     """
     url = urlsplit(server)
     proxy = given
@@ -243,7 +243,7 @@ def choose_proxy(server: str, environment: Mapping[str, str], given: str | None 
         proxy = f"http://{proxy}"
     if not _is_address(proxy):
         raise InputError(
-            "the proxy of the kubeconfig or the environment is no address: write http://HOST:PORT"
+            "the proxy of the kubeconfig or the environment is not a valid address: write http://HOST:PORT"
         )
     if urlsplit(proxy).scheme not in ("http", "https"):
         raise InputError(

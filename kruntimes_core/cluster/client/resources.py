@@ -45,4 +45,4 @@ LEASES = ApiResource(plural="leases", group="coordination.k8s.io")
 LEASE = "kruntimes-scheduler.kruntimes.com"
 """The name that the reference scheduler uses too (API contract): the two never lead together."""
 LEASE_VERBS = ("get", "create", "update")
-"""What an election asks for on its Lease."""
+"""The requests of an election for its Lease."""

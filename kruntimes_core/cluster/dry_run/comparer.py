@@ -74,12 +74,12 @@ class ComparedRun:
 
     @property
     def hints(self) -> tuple[Hint, ...]:
-        """What is known so far to speak for timing."""
+        """Why a difference may come from timing, as far as is known here."""
         return (Hint.FOLLOWS,) if self.follows_divergence else ()
 
     @property
     def same_request(self) -> bool:
-        """Whether the Run still asks for what was decided on."""
+        """Whether the Run still is what was decided on."""
         return all(
             getattr(self.former, name) == getattr(self.seen, name)
             for name in ("run", "cancel_requested", "deleting", "invalid")
@@ -87,7 +87,7 @@ class ComparedRun:
 
 
 class DryRunComparer:
-    """Hears of each event before and after the engine. The scheduling loop calls `process_next` when idle."""
+    """Called before and after the engine takes an event in; an idle scheduling loop calls `process_next`."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class DryRunComparer:
             self._held.release(held, NOT_SENT, followed=compared.same_pod)
 
     def _changed(self, compared: ComparedRun) -> None:
-        """The Run asks for something else: what is held for it is not what would be done any more."""
+        """The Run was changed, so what is held for it would not be done any more."""
         late = self._held.forget(compared.entry.key)
         if compared.held is not None:
             self._held.release(compared.held, _CONFLICT)

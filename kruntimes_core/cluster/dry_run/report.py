@@ -42,7 +42,7 @@ class DifferenceKind(StrEnum):
     LEFT_UNENDED = "left_unended"
     """It did not end, in time, a Run that would be failed or cancelled here."""
     UNEXPLAINED = "unexplained"
-    """It placed the Run on another Pod, and the plugins, called again, do not tell why."""
+    """It placed the Run on another Pod, and calling the plugins again does not explain why."""
 
 
 class Hint(StrEnum):
@@ -182,7 +182,7 @@ class DryRunReport:
         self.not_compared[why] += 1
 
     def differ(self, difference: Difference) -> None:
-        """Both did not do the same: count, keep and log the difference."""
+        """Count, keep and log a difference."""
         group = DifferenceGroup(difference.kind, difference.plugin, difference.reason)
         self.differences[group] += 1
         self.clear[group] += difference.clear
@@ -295,7 +295,7 @@ def register_dry_run_metrics(metrics: Metrics, report: DryRunReport, held: Calla
     )
     metrics.counter(
         "dry_run_not_compared",
-        "Runs of which it cannot be told whether both would do the same, by why.",
+        "Runs for which both schedulers could not be compared, by why.",
         ("why",),
         lambda: {(why.value,): report.not_compared[why] for why in NotCompared},
     )

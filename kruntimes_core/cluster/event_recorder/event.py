@@ -27,7 +27,7 @@ class EventReason(StrEnum):
     FAILED_SCHEDULING = "FailedScheduling"
     """The Run has waited for a Pod for long."""
     NEVER_FITS = "NeverFits"
-    """The same, and no Pod of its Runtime advertises the room that it asks for."""
+    """The same, and no Pod of its Runtime advertises the room that it requests."""
     PLUGIN_ERROR = "PluginError"
     """A plugin has failed for the Run for long."""
     FAILED_UPDATE_STATUS = "FailedUpdateStatus"
@@ -37,7 +37,7 @@ class EventReason(StrEnum):
     RUNTIME_POD_OVERSOLD = "RuntimePodOversold"
     """A Pod was seen to hold more than it has."""
     SCHEDULED = "Scheduled"
-    """The Run was bound; only where that is asked for."""
+    """The Run was bound; only if placements are configured."""
 
     @property
     def type(self) -> str:

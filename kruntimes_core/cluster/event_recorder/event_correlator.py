@@ -12,7 +12,7 @@ from kruntimes_core.engine.cache import RunKey
 from kruntimes_core.engine.clock import SECOND
 
 _KEPT = 3_600 * SECOND
-"""For as long as an API server keeps an Event that is not touched, unless told otherwise."""
+"""How long an API server keeps an Event after its last write, unless it is configured otherwise."""
 _MOST_EVENTS = 20_000
 _BURST_SECONDS = 5
 
@@ -29,7 +29,7 @@ class CorrelatedEvent:
 
 
 class EventCorrelator:
-    """The latest Events by what they say; those that were written longest ago are forgotten first."""
+    """The latest Events by their content; those that were written longest ago are forgotten first."""
 
     def __init__(self, most: int = _MOST_EVENTS) -> None:
         self._events: OrderedDict[EventContent, CorrelatedEvent] = OrderedDict()
@@ -40,7 +40,7 @@ class EventCorrelator:
         return len(self._events)
 
     def of(self, content: EventContent, now: int, wall_number: int) -> CorrelatedEvent:
-        """The Event that says so, with a name for it if there is none yet.
+        """The Event with this content, with a new name if there is none yet.
 
         now: in ticks. wall_number: grows with time, also over hosts and restarts.
         """
@@ -107,7 +107,7 @@ class NoEvent(Enum):
 
 @dataclass(slots=True, eq=False)
 class PendingCondition:
-    """One Run is held back, whatever by. Changed by `PendingConditions` alone."""
+    """One Run is held back. Changed by `PendingConditions` alone."""
 
     key: RunKey
     name: str

@@ -1,4 +1,4 @@
-"""Records Events beside the scheduler's work: neither waits for the other."""
+"""Records Events beside the scheduler's work: neither waits for the other. Sends, retries and pauses."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class EventQueue:
         conditions: PendingConditions,
         evaluate: Callable[[PendingCondition, Now], EventContent | NoEvent],
     ) -> None:
-        """evaluate: what is to be said of a condition, if it still lasts."""
+        """evaluate: makes the Event of a condition, if that still lasts."""
         self._conditions = conditions
         self._evaluate = evaluate
         self._queues: dict[Lane, deque[QueuedEvent]] = {Lane.AT_ONCE: deque(), Lane.PLACEMENTS: deque()}
@@ -145,7 +145,7 @@ class SendResult:
 
 
 class EventSender:
-    """Creates an Event, or counts on the one that says the same. The recorder decides when, and whether."""
+    """Creates an Event, or counts on the Event with the same content."""
 
     def __init__(
         self, *, transport: Transport, clock: Clock, instance: str, gate: Gate, timeout_seconds: float
@@ -256,7 +256,7 @@ class EventSettings:
 
     @classmethod
     def of(cls, configuration: Configuration) -> EventSettings:
-        """The settings that a configuration asks for."""
+        """The settings of a configuration."""
         events = configuration.events
         return cls(
             after=ticks(events.after_seconds),
@@ -285,7 +285,7 @@ def events_to(transport: Transport, instance: str, settings: EventSettings) -> E
 
 
 class EventRecorder:
-    """Sends Events about what its `sources` are told of, one at a time, at a bounded pace."""
+    """Sends the Events of its `sources`, one at a time, at a bounded pace."""
 
     def __init__(
         self,
@@ -443,7 +443,7 @@ def register_event_metrics(metrics: Metrics, recorder: EventRecorder) -> None:
     )
     metrics.gauge(
         "event_queue_length",
-        "What waits to be said, or may come to last, by lane.",
+        "Events that wait, and Runs that may need one later, by lane.",
         ("lane",),
         lambda: {(lane.value,): length for lane, length in recorder.lengths.items()},
     )

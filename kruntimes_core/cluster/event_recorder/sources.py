@@ -1,7 +1,7 @@
 """What a scheduler records Events about, and what they say.
 
-A note names neither Pods nor other Runs nor selectors, and nothing that a plugin or a user wrote but
-what `status.message` says of a waiting Run: Events are read by more people than Runs are.
+A note names no Pods, no other Runs and no selectors. Of what plugins and users wrote, it repeats only the
+`status.message` of a waiting Run: more people may read Events than Runs.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _TO_BE_WRITTEN = (Outcome.SCHEDULED, Outcome.FAILED, Outcome.CANCELLED)
 
 
 class EventSources:
-    """Told of what happens in a scheduler. Each call costs no more than a look into a table."""
+    """Called for what happens in a scheduler. Each call costs no more than a look into a table."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class EventSources:
             self._conditions.end(key)
 
     def answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
-        """A request was answered. Writes of messages do not matter: Events say the same."""
+        """A request was answered. Writes of messages do not matter: Events have the same text."""
         if not isinstance(request, Write) or not isinstance(request.pending, PendingBind | PendingTerminal):
             return
         key = (request.namespace, request.uid)

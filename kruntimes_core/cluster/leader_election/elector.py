@@ -27,7 +27,7 @@ from kruntimes_core.engine.clock import SECOND, ticks
 from kruntimes_core.model.messages import InputError
 
 JITTER = 1.2
-"""Go electors stretch the retry period by at most so much, and hold the deadline to it."""
+"""Electors in Go stretch the retry period by at most this factor, and check the deadline against it."""
 _LONGEST_WRITE_SECONDS = 4.0
 _MARGIN_SECONDS = 1.0
 _SHORTEST_WRITE_SECONDS = 1.0
@@ -38,14 +38,14 @@ class LeaseDurations:
     """The three durations of an election, in seconds; the defaults are those of Go electors."""
 
     lease: float = 15.0
-    """How long others wait after a record stands still."""
+    """How long a record must be unchanged before another elector acquires the Lease."""
     deadline: float = 10.0
-    """How long its holder writes after it sent the last renewal that was applied."""
+    """How long the holder writes after it sent the last renewal that was applied."""
     retry: float = 2.0
     """How often it renews."""
 
     def check(self) -> None:
-        """Raises `InputError` for durations with which two could lead, or none for long."""
+        """Raises `InputError` for durations with which two could lead, or none would for long."""
         if self.retry <= 0:
             raise InputError("--leader-elect-retry-period must be longer than 0")
         if self.deadline <= self.retry * JITTER:
@@ -78,17 +78,20 @@ class LeaseDurations:
 
     @property
     def absent_ticks(self) -> int:
-        """How long a Lease must be missing before it is created: a renewal is due in that time."""
+        """How long a Lease must be missing before it is created: a leader renews in that time."""
         return ticks(self.retry * JITTER + _MARGIN_SECONDS)
 
     @property
     def written_seconds(self) -> int:
-        """`lease` as a record says it: whole seconds, never less than is meant."""
+        """`lease` in a record: whole seconds, rounded up."""
         return ceil(self.lease)
 
 
 class LeaseTerm:
-    """Ends by itself at the renew deadline, on a clock that goes on while the machine is suspended."""
+    """The time for which a Lease entitles its holder to write.
+
+    It ends by itself at the renew deadline, by a clock that goes on while the machine is suspended.
+    """
 
     def __init__(self, *, clock: Clock, durations: LeaseDurations) -> None:
         self.durations = durations
@@ -350,7 +353,7 @@ class LeaderElector:
 
 
 class ElectionLog:
-    """Logs an election once for each change, because a standby reads the Lease twice a second."""
+    """Logs each change of an election once, because a standby reads the Lease twice a second."""
 
     def __init__(self, log: Log, namespace: str, identity: str) -> None:
         self.problem = ""
@@ -407,7 +410,7 @@ class ElectionLog:
         self.problem = ""
 
 
-def show_election(metrics: Metrics, elector: LeaderElector) -> None:
+def register_election_metrics(metrics: Metrics, elector: LeaderElector) -> None:
     """Add the metrics of an election; every series stands from the beginning."""
     requests: Samples = {(verb, outcome): 0.0 for verb in LEASE_VERBS for outcome in OUTCOMES}
     metrics.gauge("leading", "Whether this scheduler leads.", (), lambda: {(): elector.leading})

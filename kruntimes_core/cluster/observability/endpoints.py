@@ -14,12 +14,12 @@ from kruntimes_core.model.messages import InputError
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """One thing that must hold. `why` is one line, empty while it holds."""
+    """One thing that must hold. `why`: why it does not, in one line; empty while it holds."""
 
     name: str
     why: str = ""
     note: str = ""
-    """What else there is to say while it holds, in one line."""
+    """What a probe shows beside it while it holds, in one line."""
 
     @property
     def holds(self) -> bool:
@@ -28,7 +28,7 @@ class HealthCheck:
 
 
 def probe_text(checks: Sequence[HealthCheck], verbose: bool) -> str:
-    """The checks as Kubernetes' own components show them; those that fail always say why."""
+    """The checks in the form of Kubernetes' own components; failed checks are always listed."""
     lines = [_line(check) for check in checks if verbose or not check.holds]
     verdict = "ok" if all(check.holds for check in checks) else "not ok"
     return "\n".join([*lines, verdict]) + "\n"
@@ -65,10 +65,10 @@ class Endpoints:
         self._pages = pages or {}
         self._runners: list[web.AppRunner] = []
         self.listening: dict[str, tuple[str, int]] = {}
-        """Where each endpoint listens in fact: `probes` and `metrics` to host and port."""
+        """The host and port that `probes` and `metrics` really listen on."""
 
     async def open(self, probes: ListenAddress | None, metrics: ListenAddress | None) -> None:
-        """Listen; None leaves an endpoint out. Raises `InputError` for an address that cannot be had."""
+        """Listen; None leaves an endpoint out. Raises `InputError` for an address that cannot be used."""
         together = probes is not None and metrics is not None and _same(probes, metrics)
         if probes is not None:
             await self._serve(probes, {"probes", "metrics"} if together else {"probes"})
@@ -76,7 +76,7 @@ class Endpoints:
             await self._serve(metrics, {"metrics"})
 
     async def close(self) -> None:
-        """Stop to listen."""
+        """Stop listening."""
         for runner in self._runners:
             await runner.cleanup()
 
@@ -160,5 +160,7 @@ def parse_address(text: str, flag: str) -> ListenAddress | None:
         return None
     match = _ADDRESS.fullmatch(text)
     if match is None or int(match.group(3)) > _HIGHEST_PORT:
-        raise InputError(f"{flag} {text!r} is no address: write host:port or :port, or 0 to switch it off")
+        raise InputError(
+            f"{flag} {text!r} is not a valid address: write host:port or :port, or 0 to switch it off"
+        )
     return ListenAddress(match.group(1) or match.group(2) or None, int(match.group(3)), flag)

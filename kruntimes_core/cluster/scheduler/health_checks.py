@@ -14,8 +14,8 @@ _FATAL_STUCK_CALLS = 3
 _HUNG_SECONDS = 150.0
 """Lists, watches and pauses all end by themselves long before."""
 _OUTDATED_SECONDS = 60.0
-"""For how long an API server may answer from the past. One that was restored from a backup always will,
-and a restart is what forgets what was known."""
+"""For how long an API server may answer from the past. One that was restored from a backup always will;
+only a restart of the scheduler forgets what was known before."""
 _LOST_SECONDS = 90.0
 """For how long a leader may fail to list or watch: then another should try. A page may take 60 s."""
 
@@ -31,7 +31,7 @@ class HealthChecks:
         self._plugin_worker = plugin_worker
 
     def alive(self) -> list[HealthCheck]:
-        """What a restart would mend. An API server that does not answer is not among it."""
+        """What a restart would repair. An API server that does not answer is no part of it."""
         calls = sum(self._plugin_worker.stuck.values())
         stuck = f"{counted(calls, 'call')} of plugins do not return" if calls >= _FATAL_STUCK_CALLS else ""
         hung = [one.handler.title for one in self._reflectors if one.liveness.tried_seconds > _HUNG_SECONDS]
@@ -51,7 +51,7 @@ class HealthChecks:
         ]
 
     def ready(self) -> list[HealthCheck]:
-        """What keeps Runs from being placed, or from being placed by what is true now."""
+        """What keeps Runs from being placed, or from being placed by the present state."""
         names = ", ".join(sorted(self._plugin_worker.stuck))
         return [
             *(

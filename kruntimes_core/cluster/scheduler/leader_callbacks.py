@@ -51,7 +51,7 @@ class SchedulerLeadership:
         """See `LeaderCallbacks`; and called whenever what is followed changed."""
         leading = self._leadership.leading
         if leading and self._leadership.since != self._since:
-            # A former leader may have bound what no watch has told yet.
+            # A former leader may have bound Runs that no watch has shown yet.
             self._since = self._leadership.since
             self._informers.relist()
         self._decide(leading and self._informers.synced and not self.stopping)

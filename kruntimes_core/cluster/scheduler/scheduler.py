@@ -25,7 +25,7 @@ from kruntimes_core.cluster.plugin_worker import PluginWorker
 from kruntimes_core.cluster.scheduler.health_checks import HealthChecks
 from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadership
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
-from kruntimes_core.cluster.scheduler.scheduler_metrics import show_scheduler
+from kruntimes_core.cluster.scheduler.scheduler_metrics import register_scheduler_metrics
 from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop, no_background_work
 from kruntimes_core.engine import events as engine_events
 from kruntimes_core.engine.api_calls import Applied, ReadAnswer, Request, Write, WriteAnswer, WriteKind
@@ -62,13 +62,13 @@ class Scheduler:
         """Make the parts and join them.
 
         random: for jitter. namespaces: those that are followed, with permissions in them alone; None for all.
-        permissions: hears all answers, those to others who send for this scheduler too; None for one of its
-        own. in_flight: writes and reads at a time. events: where Events go; None for none. dry_run: given,
-        the scheduler writes nothing, and compares what it would do with what the running one does.
+        permissions: learns from all answers, also from those about the Lease; None for one of its own.
+        in_flight: writes and reads at a time. events: where Events go; None for none. dry_run: given, the
+        scheduler writes nothing, and compares what it would do with what the running one does.
         """
         if dry_run is not None:  # no part gets hold of a way to write, of a Lease or of Events
             transport, leadership, events = ReadOnlyTransport(transport), AlwaysLeading(), None
-        self._clock, self._random, self._log, self._wakeup = clock, random, log, asyncio.Event()
+        self._clock, self._log, self._wakeup = clock, log, asyncio.Event()
         self._election, self._plugin_worker = leadership, plugin_worker
         self._permissions = permissions or MissingPermissions(clock, log)
         self.transport = PermissionTransport(transport, self._permissions)
@@ -76,97 +76,80 @@ class Scheduler:
         self.metrics = Metrics(self.engine.counters, profiles)
         decoder = Decoder()
 
-        self._reflectors = self._make_reflectors(decoder, namespaces)
-        self._informers = Informers(self._reflectors)
-        self.comparer = self._make_comparer(dry_run) if dry_run is not None else None
-        self.dispatcher = self._make_dispatcher(decoder, in_flight)
-        self._health = HealthChecks(self._reflectors, self.dispatcher, plugin_worker)
-        self.leadership = self._make_leadership()
-        self._loop = self._make_loop()
-        self.event_recorder = self._make_event_recorder(events) if events is not None else None
-        self.oversold_pods = self._make_oversold_pods()
-        self._note_decisions()
-        self._show_metrics()
-
-    # The parts
-
-    def _make_reflectors(self, decoder: Decoder, namespaces: Sequence[str] | None) -> list[Reflector]:
-        return [
+        self._reflectors = [
             Reflector(
                 transport=self.transport,
                 handler=handler,
-                clock=self._clock,
-                random=self._random,
-                log=self._log,
+                clock=clock,
+                random=random,
+                log=log,
                 changed=self._following_changed,
             )
             for handler in resource_event_handlers(decoder, namespaces, self.observed, self._known)
         ]
-
-    def _make_comparer(self, dry_run: DryRunSettings) -> DryRunComparer:
-        return DryRunComparer(
-            settings=dry_run,
-            engine=self.engine,
-            clock=self._clock,
-            plugin_worker=self._plugin_worker,
-            log=self._log,
-            wake=self._wakeup.set,
-        )
-
-    def _make_dispatcher(self, decoder: Decoder, in_flight: int) -> ApiDispatcher:
-        return ApiDispatcher(
+        self._informers = Informers(self._reflectors)
+        self.comparer = None
+        if dry_run is not None:
+            self.comparer = DryRunComparer(
+                settings=dry_run,
+                engine=self.engine,
+                clock=clock,
+                plugin_worker=plugin_worker,
+                log=log,
+                wake=self._wakeup.set,
+            )
+        self.dispatcher = ApiDispatcher(
             engine=self.engine,
             transport=self.transport,
-            clock=self._clock,
+            clock=clock,
             decoder=decoder,
-            log=self._log,
+            log=log,
             answered=self._answered,
             freed=self._wakeup.set,
             take_write=self.comparer.take_write if self.comparer is not None else None,
             in_flight=in_flight,
-            timeout_seconds=self._election.limits.write_seconds,
+            timeout_seconds=leadership.limits.write_seconds,
         )
-
-    def _make_leadership(self) -> SchedulerLeadership:
-        return SchedulerLeadership(
-            leadership=self._election,
+        self._health = HealthChecks(self._reflectors, self.dispatcher, plugin_worker)
+        self.leadership = SchedulerLeadership(
+            leadership=leadership,
             informers=self._informers,
             health=self._health,
             engine=self.engine,
             dispatcher=self.dispatcher,
-            clock=self._clock,
-            log=self._log,
+            clock=clock,
+            log=log,
             wake=self._wakeup.set,
         )
-
-    def _make_loop(self) -> SchedulingLoop:
-        return SchedulingLoop(
+        self._loop = SchedulingLoop(
             engine=self.engine,
-            plugin_worker=self._plugin_worker,
+            plugin_worker=plugin_worker,
             dispatcher=self.dispatcher,
-            clock=self._clock,
+            clock=clock,
             metrics=self.metrics,
             wakeup=self._wakeup,
             background_work=self.comparer.process_next if self.comparer is not None else no_background_work,
         )
-
-    def _make_event_recorder(self, sink: EventSink) -> EventRecorder:
-        return EventRecorder(
-            sink=replace(sink, transport=PermissionTransport(sink.transport, self._permissions)),
-            engine=self.engine,
-            clock=self._clock,
-            random=self._random,
-            log=self._log,
-            may_record=lambda: self.leadership.deciding and self._election.leading,
-            timeout_seconds=self._election.limits.write_seconds,
+        self.event_recorder = None
+        if events is not None:
+            self.event_recorder = EventRecorder(
+                sink=replace(events, transport=PermissionTransport(events.transport, self._permissions)),
+                engine=self.engine,
+                clock=clock,
+                random=random,
+                log=log,
+                may_record=lambda: self.leadership.deciding and leadership.leading,
+                timeout_seconds=leadership.limits.write_seconds,
+            )
+        self.oversold_pods = OversoldPods(
+            self.engine,
+            log,
+            self.event_recorder.sources.oversold if self.event_recorder is not None else None,
         )
+        self._listen_to_decisions()
+        self._register_metrics()
 
-    def _make_oversold_pods(self) -> OversoldPods:
-        recorder = self.event_recorder
-        begins = recorder.sources.oversold if recorder is not None else None
-        return OversoldPods(self.engine, self._log, begins)
-
-    def _note_decisions(self) -> None:
+    def _listen_to_decisions(self) -> None:
         """Let decisions be logged, and Events be recorded of them."""
         listeners = self.engine.journal.listeners
         if self._log.speaks(Level.DEBUG):
@@ -174,13 +157,12 @@ class Scheduler:
         if self.event_recorder is not None:
             listeners.append(self.event_recorder.sources.decided)
 
-    def _show_metrics(self) -> None:
+    def _register_metrics(self) -> None:
         if self.event_recorder is not None:
             register_event_metrics(self.metrics, self.event_recorder)
-        if self.comparer is not None:
-            comparer = self.comparer
+        if (comparer := self.comparer) is not None:
             register_dry_run_metrics(self.metrics, comparer.report, lambda: comparer.held)
-        show_scheduler(
+        register_scheduler_metrics(
             self.metrics,
             dispatcher=self.dispatcher,
             oversold_pods=self.oversold_pods,
@@ -194,7 +176,7 @@ class Scheduler:
     # What happens
 
     def observed(self, event: engine_events.Event) -> None:
-        """A watch or a list told of something."""
+        """A watch or a list has an event for the engine."""
         comparer, recorder = self.comparer, self.event_recorder
         if comparer is not None:
             comparer.before(event)
@@ -225,7 +207,7 @@ class Scheduler:
             self.metrics.queued(self._clock.now().ticks - entry.pending_since)
 
     def _following_changed(self) -> None:
-        """What is followed changed, or why it is not."""
+        """A resource is followed now, or is not, or for another reason."""
         self.leadership.changed()
 
     def _known(self, namespace: str, name: str) -> RunObservation | None:
@@ -243,7 +225,7 @@ class Scheduler:
     async def run(self) -> None:
         """Follow, decide and write until `stop`; then no new cycle, and what is in flight settles.
 
-        A defect in any part ends the scheduler: nothing goes on half.
+        A defect in any part ends the whole scheduler.
         """
         async with asyncio.TaskGroup() as group:
             self.dispatcher.start(group.create_task)
@@ -289,11 +271,11 @@ class Scheduler:
     # Probes
 
     def alive(self) -> list[HealthCheck]:
-        """What a restart would mend."""
+        """What a restart would repair."""
         return self._health.alive()
 
     def ready(self) -> list[HealthCheck]:
-        """What keeps Runs from being placed, or from being placed by what is true now."""
+        """What keeps Runs from being placed, or from being placed by the present state."""
         return [
             *self._health.ready(),
             self._permissions.check(),

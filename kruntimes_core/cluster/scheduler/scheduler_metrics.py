@@ -26,7 +26,7 @@ _READ_OUTCOMES = (Found, NotFound, OutcomeUnknown)
 _WRITE_OUTCOMES = (Applied, Refused, OutcomeUnknown)
 
 
-def show_scheduler(
+def register_scheduler_metrics(
     metrics: Metrics,
     *,
     dispatcher: ApiDispatcher,
@@ -38,19 +38,19 @@ def show_scheduler(
     permissions: MissingPermissions,
 ) -> None:
     """Add them; every series is there from the beginning."""
-    _show_requests(metrics, dispatcher)
-    _show_placing(metrics, oversold_pods, leadership)
-    _show_plugin_worker(metrics, plugin_worker)
-    _show_watches(metrics, reflectors, clock)
+    _register_requests(metrics, dispatcher)
+    _register_placing(metrics, oversold_pods, leadership)
+    _register_plugin_worker(metrics, plugin_worker)
+    _register_watches(metrics, reflectors, clock)
     metrics.gauge(
         "missing_permissions",
-        "In how many namespaces the API server refuses a right; all of them together count as one.",
+        "In how many namespaces the API server refuses a permission; all of them together count as one.",
         ("verb", "resource"),
         permissions.samples,
     )
 
 
-def _show_requests(metrics: Metrics, dispatcher: ApiDispatcher) -> None:
+def _register_requests(metrics: Metrics, dispatcher: ApiDispatcher) -> None:
     requests: Samples = {
         (kind, outcome.__name__): 0.0
         for kinds, outcomes in (
@@ -75,7 +75,7 @@ def _show_requests(metrics: Metrics, dispatcher: ApiDispatcher) -> None:
     )
 
 
-def _show_placing(metrics: Metrics, oversold_pods: OversoldPods, leadership: SchedulerLeadership) -> None:
+def _register_placing(metrics: Metrics, oversold_pods: OversoldPods, leadership: SchedulerLeadership) -> None:
     metrics.counter(
         "oversold_pods",
         "Runtime Pods that were seen to hold more than they advertise, each time that it began.",
@@ -91,7 +91,7 @@ def _show_placing(metrics: Metrics, oversold_pods: OversoldPods, leadership: Sch
     )
 
 
-def _show_plugin_worker(metrics: Metrics, plugin_worker: PluginWorker) -> None:
+def _register_plugin_worker(metrics: Metrics, plugin_worker: PluginWorker) -> None:
     metrics.gauge(
         "plugin_stuck_calls",
         "Calls that were abandoned and have not returned, by plugin.",
@@ -104,10 +104,10 @@ def _stuck(plugin_worker: PluginWorker) -> Samples:
     return {(name,): number for name, number in plugin_worker.stuck.items()}
 
 
-def _show_watches(metrics: Metrics, reflectors: Sequence[Reflector], clock: Clock) -> None:
+def _register_watches(metrics: Metrics, reflectors: Sequence[Reflector], clock: Clock) -> None:
     metrics.gauge(
         "watch_event_age_seconds",
-        "Seconds since the API server was last heard on a watch; the oldest of each resource.",
+        "Seconds since a watch last received something; the oldest of each resource.",
         ("resource",),
         lambda: _ages(reflectors, clock),
     )

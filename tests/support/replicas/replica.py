@@ -15,7 +15,7 @@ from kruntimes_core.cluster.leader_election.elector import (
     LeaderElector,
     LeaseDurations,
     LeaseTerm,
-    show_election,
+    register_election_metrics,
 )
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
@@ -63,7 +63,7 @@ class Replica:
             "log": log,
         }
         self.host = Scheduler(**arguments | host)
-        show_election(self.host.metrics, self.elector)
+        register_election_metrics(self.host.metrics, self.elector)
         self.running = asyncio.create_task(self.host.run())
 
     @property

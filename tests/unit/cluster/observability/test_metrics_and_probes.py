@@ -21,7 +21,7 @@ from kruntimes_core.cluster.leader_election.elector import (
     LeaderElector,
     LeaseDurations,
     LeaseTerm,
-    show_election,
+    register_election_metrics,
 )
 from kruntimes_core.cluster.observability.endpoints import (
     Endpoints,
@@ -95,7 +95,7 @@ def test_the_reference_names_all_metrics_of_a_host(profiles: Profiles) -> None:
     async def scene(site: Site) -> None:
         site.start()
         await site.passes(1)
-        show_election(site.host.metrics, elector_of(site))
+        register_election_metrics(site.host.metrics, elector_of(site))
         dry_run = comparer_of(site)
         register_dry_run_metrics(site.host.metrics, dry_run.report, lambda: dry_run.held)
         shown = site.host.metrics.exposition().decode()
@@ -337,7 +337,7 @@ def test_addresses_are_written_as_go_writes_them(text: str, host: str | None, po
 
 @pytest.mark.parametrize("text", ["8080", "", ":", ":65536", "a b:1", "::1:80", ":-1", "http://x:1"])
 def test_what_is_no_address_is_refused_with_its_option(text: str) -> None:
-    with pytest.raises(InputError, match=r"--x .* is no address"):
+    with pytest.raises(InputError, match=r"--x .* is not a valid address"):
         parse_address(text, "--x")
 
 
