@@ -36,6 +36,7 @@ from kruntimes_core.engine.counters import Counters, SyncResult
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+from tests.unit.cluster.played import scheduler_scene
 
 CONTRACT = [
     'kruntimes_scheduler_sync_total{result="scheduled"}',
@@ -144,21 +145,19 @@ def test_a_scrape_while_others_count_loses_nothing(profiles: Profiles) -> None:
     assert "run_queue_duration_seconds_count 4000.0" in metrics.exposition().decode()
 
 
-def test_the_number_of_series_does_not_follow_the_users(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.start()
-        await site.passes(1)
-        counts = []
-        for size in (20, 300):
-            for number in range(size):
-                name = f"r{size}-{number}"
-                site.run(name, runtime=f"rt-{name}", namespace=f"ns-{number % 3}", uid=name)
-            await site.passes(2)
-            counts.append(series(site.host.metrics))
-        assert counts[0] == counts[1]
-        assert "rt-r" not in site.host.metrics.exposition().decode()
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_the_number_of_series_does_not_follow_the_users(site: Site) -> None:
+    site.start()
+    await site.passes(1)
+    counts = []
+    for size in (20, 300):
+        for number in range(size):
+            name = f"r{size}-{number}"
+            site.run(name, runtime=f"rt-{name}", namespace=f"ns-{number % 3}", uid=name)
+        await site.passes(2)
+        counts.append(series(site.host.metrics))
+    assert counts[0] == counts[1]
+    assert "rt-r" not in site.host.metrics.exposition().decode()
 
 
 def test_what_a_plugin_raises_is_no_label() -> None:
@@ -185,24 +184,22 @@ def test_what_a_plugin_raises_is_no_label() -> None:
     play(profiles, scene)
 
 
-def test_durations_are_never_negative(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.pod("py-0", runs=2)
-        site.start()
-        await site.passes(1)
-        # Whoever created it has a clock that is 10 s ahead.
-        site.run("r1", metadata={"creationTimestamp": "2026-01-02T03:04:16Z"})
-        site.clock.jump(3600)
-        await site.passes(1)
-        site.clock.jump(-7200)
-        site.pod("py-1", runs=2, probed_at=site.clock.now().wall)
-        site.run("r2")
-        await site.passes(6)
-        text = site.host.metrics.exposition().decode()
-        assert "run_queue_duration_seconds_count 2.0" in text
-        assert 'run_queue_duration_seconds_bucket{le="10.0"} 2.0' in text
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_durations_are_never_negative(site: Site) -> None:
+    site.pod("py-0", runs=2)
+    site.start()
+    await site.passes(1)
+    # Whoever created it has a clock that is 10 s ahead.
+    site.run("r1", metadata={"creationTimestamp": "2026-01-02T03:04:16Z"})
+    site.clock.jump(3600)
+    await site.passes(1)
+    site.clock.jump(-7200)
+    site.pod("py-1", runs=2, probed_at=site.clock.now().wall)
+    site.run("r2")
+    await site.passes(6)
+    text = site.host.metrics.exposition().decode()
+    assert "run_queue_duration_seconds_count 2.0" in text
+    assert 'run_queue_duration_seconds_bucket{le="10.0"} 2.0' in text
 
 
 # Probes
