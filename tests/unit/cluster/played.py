@@ -16,7 +16,7 @@ from kruntimes_core.framework.configuration import Profiles
 
 Scene = Callable[..., Coroutine[None, None, None]]
 Decorator = Callable[[Scene], Callable[..., None]]
-_ACTORS = ("site", "beside", "way")
+_ACTORS = ("site", "other", "way")
 """What a scene gets from the function that plays it; it gets everything else from pytest."""
 
 
