@@ -22,8 +22,8 @@ from typing import Any, Protocol
 
 from kruntimes_core import __version__
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.engine.explain import EvaluateWork
 from kruntimes_core.engine.plugin_work import (
+    EvaluateWork,
     QueueKeyWork,
     ReserveAnswer,
     ReserveWork,
@@ -32,8 +32,7 @@ from kruntimes_core.engine.plugin_work import (
     Work,
     WorkResult,
 )
-from kruntimes_core.framework.plugin_results import InterruptedCallError, PluginError
-from kruntimes_core.framework.profile import ActivePlugin
+from kruntimes_core.framework.profile import ActivePlugin, InterruptedCallError, PluginError
 from kruntimes_core.framework.runtime import PluginFailure, plugin_calls
 
 PluginWork = Work | EvaluateWork

@@ -17,8 +17,8 @@ from kruntimes_core.framework.configuration import (
     load_configuration,
 )
 from kruntimes_core.framework.plugin_registry import PluginRegistry
-from kruntimes_core.model.input_files import SETTINGS_BYTES, read_stream
 from kruntimes_core.model.messages import counted
+from kruntimes_core.model.yaml_files import SETTINGS_BYTES, read_stream
 
 _STANDARD_INPUT = "-"
 _ITS_NAME = "standard input"

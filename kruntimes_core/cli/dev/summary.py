@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kruntimes_core.engine.clock import SECOND
-from kruntimes_core.engine.explain import plugin_document
+from kruntimes_core.engine.decisions import plugin_document
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.dev.book import Book
 from kruntimes_core.lab.dev.cluster import DevCluster

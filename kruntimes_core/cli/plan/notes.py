@@ -8,7 +8,7 @@ from datetime import UTC
 from typing import Any
 
 from kruntimes_core.cli.plan.table import OUTCOME_COLOURS
-from kruntimes_core.framework.plugin_results import PluginError
+from kruntimes_core.framework.profile import PluginError
 from kruntimes_core.lab.freshness import Freshness
 from kruntimes_core.lab.manifests.reader import Unreadable
 from kruntimes_core.model.messages import counted

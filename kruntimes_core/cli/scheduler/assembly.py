@@ -28,7 +28,7 @@ from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.permissions import MissingPermissions, PermissionTransport
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles
 
 _USER_AGENT = f"kruntimes-scheduler/{__version__}"

@@ -18,7 +18,7 @@ from kruntimes_core.cluster.informers.lister_watcher import (
 )
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.engine.clock import SECOND
-from kruntimes_core.model.resource_version import older
+from kruntimes_core.model.metadata import older
 
 _LIST_AGAIN_SECONDS = 60.0
 """After how long a resource that the server does not serve is listed again."""

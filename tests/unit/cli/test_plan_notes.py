@@ -1,7 +1,7 @@
 from collections import Counter
 
 from kruntimes_core.cli.plan import notes
-from kruntimes_core.framework.plugin_results import PluginError
+from kruntimes_core.framework.profile import PluginError
 from kruntimes_core.lab.manifests.reader import Unreadable
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.testing import run_object

@@ -9,7 +9,7 @@ from dryrun.site import PATIENCE_SECONDS, Beside, play
 from memoryapi.site import Site
 
 from kruntimes_core.cluster.dry_run.report import DifferenceKind
-from kruntimes_core.framework.plugin_results import InvalidRun
+from kruntimes_core.framework.hookspecs import InvalidRun
 from kruntimes_core.model.run import Run
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 from tests.unit.cluster.played import dry_run_scene
