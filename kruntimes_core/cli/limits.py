@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 from kruntimes_core.cli.debugging import DEBUG
-from kruntimes_core.cluster.plugin_worker.attended import CurrentCall, attended
+from kruntimes_core.cluster.attended_calls import CurrentCall, attended
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from kruntimes_core.cli import limits
 from kruntimes_core.cli.bench.engine import answer as bench_answer
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.plan import answer as plan_answer
-from kruntimes_core.cluster.plugin_worker.attended import CurrentCall, attended
+from kruntimes_core.cluster.attended_calls import CurrentCall, attended
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing import pod_object, run_object
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of

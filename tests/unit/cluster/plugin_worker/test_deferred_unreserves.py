@@ -10,8 +10,7 @@ from typing import Any
 from scenes.planners import executed, passing, planning, reserve_of, returned
 from scenes.planning import work_of
 
-from kruntimes_core.cluster.plugin_worker.abandoned_calls import failed, failure
-from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
+from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker, failed, failure
 from kruntimes_core.engine.plugin_work import ReserveAnswer, UnreserveWork
 from kruntimes_core.framework.runtime import PluginFailure
 from kruntimes_core.testing.plugins import fake_plugin
@@ -144,4 +143,4 @@ def test_a_plugin_that_was_not_asked_is_owed_nothing() -> None:
     work = reserve_of(fake_plugin("One", reserve=passing))
     answer = failed(work, failure(None, "it broke"))
     assert answer == ReserveAnswer((), broken=answer.broken)
-    assert answer.broken.plugin == "Planner"
+    assert answer.broken.plugin == "PluginWorker"

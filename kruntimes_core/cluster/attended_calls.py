@@ -1,7 +1,7 @@
-"""Plugin calls of commands that end, such as `plan`: made on a thread of its own, with a time limit.
+"""Plugin calls of commands that end, such as `plan`: on a thread of their own, with a time limit.
 
-The command's own thread attends them. It has nothing to do beside a call that hangs: it names the plugin and
-ends the command. (A call that holds the interpreter lock cannot be helped, as with a scheduler.)
+The main thread watches the calls. Where one hangs, it names the plugin and ends the command. (Nothing helps
+against a call that holds the interpreter lock, as in a scheduler.)
 """
 
 from __future__ import annotations
@@ -12,24 +12,25 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Generic, TypeVar
 
-from kruntimes_core.cluster.plugin_worker.abandoned_calls import (
+from kruntimes_core.cluster.plugin_worker import (
+    LIMIT_SECONDS,
+    PluginWork,
     culprit_in_frame,
     frame_of,
     interrupt,
     overdue,
     plugins_of,
 )
-from kruntimes_core.cluster.plugin_worker.protocol import LIMIT_SECONDS, PluginWork
 from kruntimes_core.engine.plugin_work import Runners, WorkResult
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.model.messages import InputError
 
 T = TypeVar("T")
 _AHEAD = 100
-"""So many values are made before they are taken."""
+"""How many values are made ahead of their use."""
 _LOOKS = 20
-"""A call is looked at so often until its time is up. Looks are counted, not seconds: a process that was
-stopped and goes on later has lost nothing."""
+"""How often a call is looked at within its limit. Looks are counted, not seconds: a process that was stopped
+and continued has lost none of its time."""
 
 
 class CurrentCall:
@@ -37,7 +38,7 @@ class CurrentCall:
 
     def __init__(self) -> None:
         self.plugins: Sequence[ActivePlugin] = ()
-        """Those that the call under way may run; none between two calls."""
+        """Those that the current call may run; none between two calls."""
         self.number = 0
         """Of that call."""
 
@@ -83,8 +84,8 @@ class _Attendant(Generic[T]):
         self._current = current
         self._limit = limit_seconds
         self._left = False
-        # Not a `Queue`: a Ctrl-C that comes between its lock and its condition leaves it in no order. These
-        # are whole steps of the interpreter.
+        # Not a `Queue`: a Ctrl-C between its lock and its condition leaves it inconsistent. The operations of
+        # a `SimpleQueue` are atomic.
         self._made: SimpleQueue[T | _End] = SimpleQueue()
         self._room: SimpleQueue[None] = SimpleQueue()
         for _ in range(_AHEAD):
@@ -112,8 +113,8 @@ class _Attendant(Generic[T]):
                 return self._made.get(timeout=self._limit / _LOOKS)
             except Empty:
                 number = self._current.number
-                asks = bool(self._current.plugins)
-            looks = looks + 1 if asks and number == seen else 0
+                calling = bool(self._current.plugins)
+            looks = looks + 1 if calling and number == seen else 0
             seen = number
             if looks == _LOOKS:
                 self._give_up()

@@ -1,17 +1,28 @@
-"""Decisions that a dry run holds: they reserve room as if they were written, until time is up."""
+"""Decisions that a dry run holds: they reserve room as if they were written, until followed or expired."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kruntimes_core.cluster.api_dispatcher.answers import NOT_SENT
+from kruntimes_core.cluster.api_dispatcher import NOT_SENT
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.dry_run.differences import Difference, DifferenceKind, Hint, NotCompared, ours
-from kruntimes_core.cluster.dry_run.report import DryRunReport
+from kruntimes_core.cluster.dry_run.report import (
+    Difference,
+    DifferenceKind,
+    DryRunReport,
+    Hint,
+    NotCompared,
+    ours,
+)
 from kruntimes_core.engine import events
-from kruntimes_core.engine.api_calls import PendingBind, Read, Refused, Write, WriteAnswer, WriteKind
+from kruntimes_core.engine.api_calls import (
+    PendingBind,
+    Refused,
+    Write,
+    WriteAnswer,
+    WriteKind,
+)
 from kruntimes_core.engine.cache import RunKey
 from kruntimes_core.engine.clock import ticks
 from kruntimes_core.engine.engine import Engine
@@ -43,29 +54,27 @@ class HeldDecision:
 
 
 class HeldDecisions:
-    """At most one for each Run, the oldest first."""
+    """At most one for each Run, the oldest first. Those that are not followed in time are reported."""
 
-    def __init__(self, *, engine: Engine, clock: Clock) -> None:
+    def __init__(
+        self, *, engine: Engine, clock: Clock, report: DryRunReport, patience_seconds: float
+    ) -> None:
+        """patience_seconds: for how long a decision is held."""
         self._engine = engine
         self._clock = clock
+        self._report = report
+        self._patience = ticks(patience_seconds)
         self._held: dict[RunKey, HeldDecision] = {}
         self._diverged: deque[tuple[str, int, int]] = deque(maxlen=_REMEMBERED)
         """Binds that were not followed: namespace, and from when until when they counted."""
+        self._reported: set[RunKey] = set()
 
     def __len__(self) -> int:
         return len(self._held)
 
-    def __iter__(self) -> Iterator[HeldDecision]:
-        return iter(list(self._held.values()))
-
     def of(self, key: RunKey) -> HeldDecision | None:
         """The decision that is held for a Run."""
         return self._held.get(key)
-
-    @property
-    def oldest(self) -> HeldDecision | None:
-        """The decision that is held for the longest."""
-        return next(iter(self._held.values()), None)
 
     def add(self, write: Write) -> None:
         """Hold a write from now on."""
@@ -98,50 +107,7 @@ class HeldDecisions:
             for write in (held.write for held in self._held.values())
         )
 
-    def pending_entry(self, held: HeldDecision) -> RunEntry | None:
-        """The Run of a decision, while the running scheduler has still to decide on it."""
-        entry = self._engine.find(held.write.namespace, held.write.name)
-        if entry is None or self._engine.in_flight(entry) is not held.write or not is_pending(entry):
-            return None
-        return entry
-
-
-class ExpiredDecisions:
-    """Ends decisions that the running scheduler did not follow in time, and reports them. A `WriteHolder`."""
-
-    def __init__(
-        self,
-        *,
-        engine: Engine,
-        clock: Clock,
-        held: HeldDecisions,
-        report: DryRunReport,
-        patience_seconds: float,
-    ) -> None:
-        """patience_seconds: for how long a decision is held."""
-        self._engine = engine
-        self._clock = clock
-        self._held = held
-        self._report = report
-        self._patience = ticks(patience_seconds)
-        self._reported: set[RunKey] = set()
-
-    # As a holder
-
-    def hold(self, write: Write) -> None:
-        """See `WriteHolder`."""
-        self._held.add(write)
-
-    def was_read(self, read: Read) -> None:
-        """See `WriteHolder`. A read shows what no watch event does, so that is not compared."""
-        self.review()
-
-    def let_go(self) -> None:
-        """See `WriteHolder`."""
-        for held in self._held:
-            self._drop(held, NotCompared.STOPPED)
-
-    # For the comparer
+    # Expiry
 
     def reported(self, key: RunKey) -> bool:
         """Whether a Run was reported as left, and nothing has become of it since."""
@@ -156,24 +122,23 @@ class ExpiredDecisions:
     def gone(self, event: events.RunGone) -> None:
         """A Run was deleted."""
         key = (event.namespace, event.uid)
-        held = self._held.of(key)
-        if held is not None:
-            self._drop(held, NotCompared.GONE)
+        if key in self._held:
+            self._drop(self._held[key], NotCompared.GONE)
         self._reported.discard(key)
 
     def review(self) -> None:
-        """Runs may have gone, or been decided, without a watch event: end what is held for those."""
-        for held in self._held:
-            if self._held.pending_entry(held) is None:
+        """A list or a read may have shown that Runs are gone or decided: end what is held for those."""
+        for held in list(self._held.values()):
+            if self._pending_entry(held) is None:
                 self._drop(held, self._why_closed(held))
         self._reported = {key for key in self._reported if self._engine.knows(key)}
 
     def process_next(self) -> bool:
         """End the oldest decision if its time is up; False if it is not."""
-        held = self._held.oldest
+        held = next(iter(self._held.values()), None)
         if held is None or self._clock.now().ticks - held.at < self._patience:
             return False
-        entry = self._held.pending_entry(held)
+        entry = self._pending_entry(held)
         if entry is None:
             self._drop(held, self._why_closed(held))
         elif not self._engine.deciding:
@@ -182,7 +147,19 @@ class ExpiredDecisions:
             self._expire(held, entry)
         return True
 
+    def stop(self) -> None:
+        """Answer all that is held: it will never be written."""
+        for held in list(self._held.values()):
+            self._drop(held, NotCompared.STOPPED)
+
     # Inside
+
+    def _pending_entry(self, held: HeldDecision) -> RunEntry | None:
+        """The Run of a decision, while the running scheduler has still to decide on it."""
+        entry = self._engine.find(held.write.namespace, held.write.name)
+        if entry is None or self._engine.in_flight(entry) is not held.write or not is_pending(entry):
+            return None
+        return entry
 
     def _expire(self, held: HeldDecision, entry: RunEntry) -> None:
         decision = entry.decision
@@ -198,15 +175,15 @@ class ExpiredDecisions:
                     theirs="pending",
                     # This scheduler's own text was never written: what stands in its place is not known here.
                     detail=message if message != entry.waiting_text else "",
-                    hints=(Hint.FOLLOWS,) if self._held.follows_divergence(held) else (),
+                    hints=(Hint.FOLLOWS,) if self.follows_divergence(held) else (),
                 )
             )
-        self._held.release(held, _NOT_FOLLOWED)
+        self.release(held, _NOT_FOLLOWED)
 
     def _drop(self, held: HeldDecision, why: NotCompared) -> None:
         if held.key not in self._reported:
             self._report.skip(why)
-        self._held.release(held, NOT_SENT)
+        self.release(held, NOT_SENT)
 
     def _why_closed(self, held: HeldDecision) -> NotCompared:
         return NotCompared.GAP if self._engine.knows(held.key) else NotCompared.GONE

@@ -1,29 +1,35 @@
-"""Sends the engine's requests to the API server, so many at a time, and tells the engine the answers."""
+"""The API dispatcher: sends the engine's calls, so many at a time, and tells it what answers prove."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
+from datetime import datetime
 
-from kruntimes_core.cluster.api_dispatcher.answers import NOT_SENT, RunReader, write_answer
+from pydantic_core import from_json
+
+from kruntimes_core.cluster.client.errors import Status, retry_after, status_of
 from kruntimes_core.cluster.client.resources import RUNS
-from kruntimes_core.cluster.client.transport import Call, NotSentError, Transport, TransportError
+from kruntimes_core.cluster.client.transport import Call, NotSentError, Response, Transport, TransportError
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.engine.api_calls import (
     Applied,
+    Found,
+    NotFound,
     OutcomeUnknown,
     Read,
     ReadAnswer,
+    Refused,
     Request,
     Write,
     WriteAnswer,
 )
 from kruntimes_core.engine.clock import Now
 from kruntimes_core.engine.engine import Engine
+from kruntimes_core.model.decode import Decoder
 
 FIELD_MANAGER = "kruntimes-scheduler"
 _PATCH = {
@@ -36,31 +42,91 @@ _GRACE_SECONDS = 30.0
 
 Spawn = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 
+NOT_SENT = Refused(0)
+"""The write never left this process, so it was not applied: the surest of all refusals."""
 
-class Dispatcher(ABC):
-    """Takes one request after the other from the engine's call queue, and sends the reads.
 
-    What becomes of a write is up to the two kinds: `ApiDispatcher` and `DryRunDispatcher`.
-    """
+def write_answer(response: Response, wall: datetime) -> WriteAnswer:
+    """Applied, refused, or with an unknown outcome."""
+    if response.status in (200, 201):
+        version = _version(response.body)
+        return Applied(version) if version else OutcomeUnknown()
+    if not 400 <= response.status < 500 or response.status == 408:
+        return OutcomeUnknown(retry_after(response.headers.get("retry-after"), wall))
+    status = status_of(response, wall)
+    if _is_not_about_a_run(status):
+        return OutcomeUnknown(status.retry_after)
+    return Refused(response.status, status.retry_after)
+
+
+def read_answer(response: Response, wall: datetime, decoder: Decoder) -> ReadAnswer:
+    """The Run as it was read, or that there is none; an unknown outcome for everything else."""
+    if response.status == 200:
+        try:
+            body = from_json(response.body)
+        except ValueError:
+            return OutcomeUnknown()
+        observation = decoder.run(body) if isinstance(body, Mapping) else None
+        if observation is None or not (observation.version and observation.run.uid):
+            return OutcomeUnknown()
+        return Found(observation)
+    status = status_of(response, wall)
+    if response.status == 404 and not _is_not_about_a_run(status):
+        return NotFound()
+    return OutcomeUnknown(status.retry_after)
+
+
+def _is_not_about_a_run(status: Status) -> bool:
+    """Whether a 404 came from something before the API server, or speaks of a path and not of a Run."""
+    return status.code == 404 and not (status.is_api and status.reason == "NotFound")
+
+
+def _version(body: bytes) -> str:
+    try:
+        version = from_json(body)["metadata"]["resourceVersion"]
+    except (ValueError, TypeError, KeyError):
+        return ""
+    return version if isinstance(version, str) else ""
+
+
+class ApiDispatcher:
+    """Takes one call after the other from the engine's call queue, and sends each in a task of its own."""
 
     def __init__(
         self,
         *,
         engine: Engine,
+        transport: Transport,
         clock: Clock,
-        reader: RunReader,
+        decoder: Decoder,
+        log: Log,
+        answered: Callable[[Request, WriteAnswer | ReadAnswer], None],
         freed: Callable[[], None],
-        in_flight: int,
-        timeout_seconds: float,
+        take_write: Callable[[Write], None] | None = None,
+        in_flight: int = 32,
+        timeout_seconds: float = 4.0,
     ) -> None:
+        """answered: called after the engine was told an answer. freed: called when there is a place again.
+
+        take_write: in a dry run, takes each write, so that reads alone are sent.
+        in_flight: requests at a time. timeout_seconds: limit of each one, here and at the server; at
+        most lease duration - renew deadline - 1 s (semantics, Leading).
+        """
         self.outcomes: Counter[tuple[str, str]] = Counter()
         """(request: `read`, `bind`, ...; its outcome: `Applied`, `Refused`, ...) to how often."""
         self._engine = engine
+        self._transport = transport
         self._clock = clock
-        self._reader = reader
+        self._decoder = decoder
+        self._log = log
+        self._answered = answered
         self._freed = freed
+        self._take_write = take_write
         self._most_in_flight = in_flight
         self._timeout_seconds = timeout_seconds
+        self._query = (("fieldManager", FIELD_MANAGER), ("timeout", f"{timeout_seconds:g}s"))
+        self._as_json = json.JSONEncoder(separators=(",", ":")).encode
+        self._unknown = UnknownOutcomes(engine)
         self._spawn: Spawn = asyncio.create_task
         self._calls: dict[asyncio.Task[None], tuple[Request, float]] = {}
         """The requests in flight, each in a task of its own, with when it began."""
@@ -80,6 +146,10 @@ class Dispatcher(ABC):
         began = asyncio.get_running_loop().time() - self._timeout_seconds - _GRACE_SECONDS
         return sum(at < began for _, at in self._calls.values())
 
+    def unknown_outcomes(self, since: int) -> int:
+        """How many writes may have been applied, or may still be, since that moment (in ticks)."""
+        return self._unknown.since(since)
+
     def send_next(self, now: Now) -> bool:
         """Take the next request; False if there is none, or no place for it. now: this moment.
 
@@ -92,8 +162,10 @@ class Dispatcher(ABC):
             return False
         if isinstance(request, Read):
             self._begin(request, self._read(request))
+        elif self._take_write is None:
+            self._begin(request, self._write(request))
         else:
-            self._take(request, now)
+            self._take_write(request)
         return True
 
     async def settle(self) -> None:
@@ -101,33 +173,20 @@ class Dispatcher(ABC):
         while self._calls:
             await asyncio.wait(set(self._calls))
 
-    @abstractmethod
-    def unknown_outcomes(self, since: int) -> int:
-        """How many writes may have been applied, or may still be, since that moment (in ticks)."""
-
-    @abstractmethod
     def abandon(self) -> None:
-        """Let no write that is under way reach the server, if it has not yet."""
+        """Close the connections of writes under way: their outcomes are unknown."""
+        for task, (request, _) in list(self._calls.items()):
+            if isinstance(request, Write):
+                task.cancel()
 
-    # For the two kinds
-
-    @abstractmethod
-    def _take(self, write: Write, now: Now) -> None:
-        """The engine handed out a write."""
-
-    @abstractmethod
-    def _was_read(self, read: Read, answer: ReadAnswer) -> None:
-        """A read was answered, and the engine was told."""
-
-    @abstractmethod
-    def _cancelled(self, request: Request) -> None:
-        """A request was cancelled, perhaps before the first step of its task."""
+    # Inside
 
     def _begin(self, request: Request, call: Coroutine[None, None, None]) -> None:
         def done(task: asyncio.Task[None]) -> None:
             del self._calls[task]
-            if task.cancelled():
-                self._cancelled(request)
+            # A task may be cancelled before its first step.
+            if task.cancelled() and isinstance(request, Write):
+                self._written(request, OutcomeUnknown(), self._clock.now())
             self._freed()
 
         task = self._spawn(call)
@@ -135,60 +194,18 @@ class Dispatcher(ABC):
         task.add_done_callback(done)
 
     async def _read(self, read: Read) -> None:
-        answer = await self._reader.read(read)
+        """Read a Run consistently: without a resourceVersion the server answers from the store itself."""
+        path = RUNS.path(read.namespace, read.name)
+        try:
+            response = await self._transport.request(
+                Call(method="GET", path=path, timeout_seconds=self._timeout_seconds)
+            )
+        except TransportError:
+            answer: ReadAnswer = OutcomeUnknown()
+        else:
+            answer = read_answer(response, self._clock.now().wall, self._decoder)
         self._engine.read(read, answer, self._clock.now())
-        self.outcomes["read", type(answer).__name__] += 1
-        self._was_read(read, answer)
-
-
-class ApiDispatcher(Dispatcher):
-    """Sends each write to the API server."""
-
-    def __init__(
-        self,
-        *,
-        engine: Engine,
-        transport: Transport,
-        clock: Clock,
-        reader: RunReader,
-        log: Log,
-        answered: Callable[[Request, WriteAnswer | ReadAnswer], None],
-        freed: Callable[[], None],
-        in_flight: int = 32,
-        timeout_seconds: float = 4.0,
-    ) -> None:
-        """answered: called after the engine was told an answer. freed: called when there is a place again.
-
-        in_flight: requests at a time. timeout_seconds: limit of each one, here and at the server; at
-        most lease duration - renew deadline - 1 s (semantics, Leading).
-        """
-        super().__init__(
-            engine=engine,
-            clock=clock,
-            reader=reader,
-            freed=freed,
-            in_flight=in_flight,
-            timeout_seconds=timeout_seconds,
-        )
-        self._transport = transport
-        self._log = log
-        self._answered = answered
-        self._query = (("fieldManager", FIELD_MANAGER), ("timeout", f"{timeout_seconds:g}s"))
-        self._as_json = json.JSONEncoder(separators=(",", ":")).encode
-        self._unknown = UnknownOutcomes(engine)
-
-    def unknown_outcomes(self, since: int) -> int:
-        """See `Dispatcher`."""
-        return self._unknown.since(since)
-
-    def abandon(self) -> None:
-        """Close the connections of writes under way: their outcomes are unknown."""
-        for task, (request, _) in list(self._calls.items()):
-            if isinstance(request, Write):
-                task.cancel()
-
-    def _take(self, write: Write, now: Now) -> None:
-        self._begin(write, self._write(write))
+        self._note(read, "read", answer)
 
     async def _write(self, write: Write) -> None:
         try:
@@ -200,8 +217,7 @@ class ApiDispatcher(Dispatcher):
             now = self._clock.now()
             answer = write_answer(response, now.wall)
         self._written(write, answer, now)
-        self.outcomes[write.kind.value, type(answer).__name__] += 1
-        self._pass_on(write, write.kind.value, answer)
+        self._note(write, write.kind.value, answer)
 
     def _patch(self, write: Write) -> Call:
         return Call(
@@ -213,18 +229,13 @@ class ApiDispatcher(Dispatcher):
             timeout_seconds=self._timeout_seconds,
         )
 
-    def _cancelled(self, request: Request) -> None:
-        if isinstance(request, Write):
-            self._written(request, OutcomeUnknown(), self._clock.now())
-
     def _written(self, write: Write, answer: WriteAnswer, now: Now) -> None:
         self._unknown.written(write, answer, now.ticks)
         self._engine.written(write, answer, now)
 
-    def _was_read(self, read: Read, answer: ReadAnswer) -> None:
-        self._pass_on(read, "read", answer)
-
-    def _pass_on(self, request: Request, kind: str, answer: WriteAnswer | ReadAnswer) -> None:
+    def _note(self, request: Request, kind: str, answer: WriteAnswer | ReadAnswer) -> None:
+        """Count and log an answer that the engine knows, and call back."""
+        self.outcomes[kind, type(answer).__name__] += 1
         if self._log.speaks(Level.TRACE):
             run = f"{request.namespace}/{request.name}"
             self._log.trace("answered", request=kind, run=run, answer=answer)

@@ -1,44 +1,76 @@
-"""Calls plugins on a thread beside the loop: a plugin that hangs holds up its own Runs and nothing else.
+"""The plugin worker: calls plugins on a thread beside the loop. One that hangs holds up its own Runs alone.
 
-A call past the limit is interrupted; one that does not return even then is abandoned, its plugin named, and
-the thread replaced by a fresh one. (A call that holds the interpreter lock stops the whole process until it
-returns: no thread can help against that.)
+A call past the limit is interrupted; one that does not return even then is abandoned, its plugin named by the
+stack of the thread, and the thread replaced by a fresh one. (A call that holds the interpreter lock stops the
+whole process until it returns: no thread can help against that.)
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
+import inspect
+import sys
+import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from queue import SimpleQueue
 from threading import Lock, Thread
-from types import FrameType
+from types import CodeType, FrameType
+from typing import Any, Protocol
 
+from kruntimes_core import __version__
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.plugin_worker.abandoned_calls import (
-    Culprit,
-    culprit_in_error,
-    culprit_in_frame,
-    failed,
-    failure,
-    frame_of,
-    interrupt,
-    not_begun,
-    overdue,
-    plugins_of,
+from kruntimes_core.engine.plugin_work import (
+    EvaluateWork,
+    QueueKeyWork,
+    ReserveAnswer,
+    ReserveWork,
+    Runners,
+    UnreserveWork,
+    Work,
+    WorkResult,
 )
-from kruntimes_core.cluster.plugin_worker.protocol import LIMIT_SECONDS, Done, PluginWork
-from kruntimes_core.engine.plugin_work import Runners, UnreserveWork, WorkResult
-from kruntimes_core.framework.profile import InterruptedCallError, PluginError
-from kruntimes_core.framework.runtime import plugin_calls
+from kruntimes_core.framework.profile import ActivePlugin, InterruptedCallError, PluginError
+from kruntimes_core.framework.runtime import PluginFailure, plugin_calls
+
+PluginWork = Work | EvaluateWork
+"""What runs the code of plugins: a step of a cycle, or an evaluation."""
+
+LIMIT_SECONDS = 5.0
+"""For how long work may run. A plan on thousands of Pods takes milliseconds; this ends what never returns."""
+
+Culprit = tuple[ActivePlugin, str]
+"""A plugin and its hook that was called."""
+
+Done = Callable[[WorkResult], None]
+"""Takes the result of a piece of work, on the thread of the loop."""
 
 GRACE_SECONDS = 1.0
 """How long an interrupted call may take to notice."""
 MOMENT_SECONDS = 0.002
-"""Most plans take a tenth of that, and being told of their end by a turn of the loop costs more."""
+"""How long the loop waits for a plan. Most take a tenth of that; a callback in another turn costs more."""
 UNATTENDED = 16
-"""So many plans are not waited for after one that took longer: those that follow will most likely, too."""
+"""After a plan that took longer, the loop does not wait for so many: most likely they take longer, too."""
+
+
+class PluginWorker(Protocol):
+    """Executes one piece of work at a time."""
+
+    @property
+    def free(self) -> bool:
+        """Whether it takes work now."""
+
+    @property
+    def stuck(self) -> Mapping[str, int]:
+        """Plugins in whose code a call does not return, with how many such calls; they are not called."""
+
+    def submit(self, work: PluginWork, done: Done) -> None:
+        """Execute work and call `done` once, at once or later. Only while it is `free`."""
+
+    def close(self) -> None:
+        """Take no more work, and wait for none."""
 
 
 class ThreadPluginWorker:
@@ -61,7 +93,7 @@ class ThreadPluginWorker:
         self._grace = grace_seconds
         self._wait = AdaptiveWait(moment_seconds)
         self._thread: WorkerThread | None = None
-        self._call: _Call | None = None
+        self._call: PluginCall | None = None
         self._abandoned: dict[WorkerThread, str] = {}
         self._deferred = DeferredUnreserves()
         self._resuming = False
@@ -87,7 +119,7 @@ class ThreadPluginWorker:
             self._deferred.add(work, done)
         else:
             hook = next(iter(held_up.hooks))
-            done(not_begun(work, held_up.error(hook, "is not asked until an earlier call returns")))
+            done(not_begun(work, held_up.error(hook, "is not called until an earlier call returns")))
 
     def close(self) -> None:
         """Take no more work; a call under way ends with the process."""
@@ -102,22 +134,23 @@ class ThreadPluginWorker:
         loop = asyncio.get_running_loop()
         if self._thread is None:
             self._thread = self._fresh(loop)
-        self._call = call = _Call(work, done, self._thread)
-        handoff, wait = self._thread.execute(work), self._wait.next()
-        if handoff.wait(wait):
-            self._finish(call, handoff.result)
+        self._call = call = PluginCall(work, done, self._thread)
+        self._thread.execute(call)
+        wait = self._wait.next()
+        if call.wait(wait):
+            self._finish(call, call.result)
         else:
             self._wait.late(wait)
             call.limit(loop.call_later(self._limit, self._overdue))
 
     def _fresh(self, loop: asyncio.AbstractEventLoop) -> WorkerThread:
         def tell(what: Callable[..., None], *arguments: object) -> None:
-            # Once the loop is closed, nothing waits for the answer any more.
+            # Once the loop is closed, nothing waits for the result.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(what, *arguments)
 
         return WorkerThread(
-            lambda handoff: tell(self._delivered, handoff),
+            lambda call: tell(self._delivered, call),
             lambda thread, error: tell(self._ended, thread, error),
         )
 
@@ -137,7 +170,7 @@ class ThreadPluginWorker:
         self._deferred.sort(self.stuck)
         self._finish(call, failed(call.work, error))
 
-    def _finish(self, call: _Call, result: WorkResult) -> None:
+    def _finish(self, call: PluginCall, result: WorkResult) -> None:
         call.end_limit()
         self._call = None
         if call.interrupted:
@@ -149,9 +182,9 @@ class ThreadPluginWorker:
 
     # From the thread
 
-    def _delivered(self, handoff: Handoff) -> None:
-        if self._call is not None and self._call.work is handoff.work:
-            self._finish(self._call, handoff.result)
+    def _delivered(self, call: PluginCall) -> None:
+        if self._call is call:
+            self._finish(call, call.result)
 
     def _ended(self, thread: WorkerThread, error: BaseException | None) -> None:
         call = self._call
@@ -166,7 +199,7 @@ class ThreadPluginWorker:
             self._resume_soon()
 
     def _escaped(self, error: BaseException | None, work: PluginWork) -> PluginError:
-        """An exception left a call that catches all exceptions of plugins."""
+        """The error for an exception that escaped, although a call catches all exceptions of plugins."""
         culprit: Culprit | None = culprit_in_error(error, plugins_of(work)) if error is not None else None
         problem = plugin_calls.describe(error) if error is not None else "the worker ended"
         if culprit is None and not isinstance(error, InterruptedCallError):
@@ -188,37 +221,10 @@ class ThreadPluginWorker:
             self._resume_soon()
 
 
-class _Call:
-    """Work under way, with the timer of its limit."""
-
-    __slots__ = ("_timer", "done", "interrupted", "thread", "work")
-
-    def __init__(self, work: PluginWork, done: Done, thread: WorkerThread) -> None:
-        self.work = work
-        self.done = done
-        self.thread = thread
-        self.interrupted = False
-        self._timer: asyncio.TimerHandle | None = None
-
-    def interrupt(self) -> None:
-        """Raise in the call."""
-        self.interrupted = True
-        self.thread.interrupt()
-
-    def limit(self, timer: asyncio.TimerHandle) -> None:
-        """Let this timer end the call, unless it ends before."""
-        self._timer = timer
-
-    def end_limit(self) -> None:
-        """The call needs no limit any more."""
-        if self._timer is not None:
-            self._timer.cancel()
-
-
 class AdaptiveWait:
-    """How long the loop waits for each plan before it goes on and lets itself be told of the result.
+    """How long the loop waits for each plan before it goes on and gets the result by a callback.
 
-    Waiting for longer than plans take keeps the loop from its work.
+    Waiting for a plan that takes long would keep the loop from its work.
     """
 
     def __init__(self, moment_seconds: float = MOMENT_SECONDS) -> None:
@@ -272,31 +278,49 @@ class DeferredUnreserves:
 # The thread
 
 
-class Handoff:
+class PluginCall:
     """One piece of work on its way to the thread, and its result on the way back."""
 
-    __slots__ = ("_done", "late", "result", "work")
+    __slots__ = ("_finished", "_timer", "done", "interrupted", "late", "result", "thread", "work")
 
-    def __init__(self, work: PluginWork) -> None:
+    def __init__(self, work: PluginWork, done: Done, thread: WorkerThread) -> None:
         self.work = work
+        self.done = done
+        self.thread = thread
         self.result: WorkResult = None
         self.late = False
-        """Whether the loop has gone on, and is to be told of the result."""
-        self._done = Lock()
-        self._done.acquire()
+        """Whether the loop has gone on, so that the thread delivers the result."""
+        self.interrupted = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._finished = Lock()
+        self._finished.acquire()
 
     def wait(self, seconds: float) -> bool:
         """Whether the result is there within so long. Called once, on the loop's thread."""
-        if self._done.acquire(timeout=seconds):
+        if self._finished.acquire(timeout=seconds):
             return True
         self.late = True
-        # The result may have come between the two steps, and then the thread does not tell of it.
-        return self._done.acquire(blocking=False)
+        # The result may have come between the two steps, and then the thread does not deliver it.
+        return self._finished.acquire(blocking=False)
+
+    def limit(self, timer: asyncio.TimerHandle) -> None:
+        """Let this timer end the call, unless it ends before."""
+        self._timer = timer
+
+    def end_limit(self) -> None:
+        """The call needs no limit any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def interrupt(self) -> None:
+        """Raise `InterruptedCallError` in the call, as soon as it runs Python code."""
+        self.interrupted = True
+        self.thread.interrupt()
 
     def finish(self, result: WorkResult) -> None:
         """Give the result. Called on the worker's thread."""
         self.result = result
-        self._done.release()
+        self._finished.release()
 
 
 class WorkerThread:
@@ -307,7 +331,7 @@ class WorkerThread:
 
     def __init__(
         self,
-        deliver: Callable[[Handoff], None],
+        deliver: Callable[[PluginCall], None],
         ended: Callable[[WorkerThread, BaseException | None], None],
     ) -> None:
         """deliver, ended: called on this thread; `deliver` with what was finished late, `ended` with what
@@ -315,16 +339,14 @@ class WorkerThread:
         """
         self._deliver = deliver
         self._ended = ended
-        self._jobs: SimpleQueue[Handoff | None] = SimpleQueue()
+        self._jobs: SimpleQueue[PluginCall | None] = SimpleQueue()
         self._retired = False
-        self._thread = Thread(target=self._main, name="kruntimes-planner", daemon=True)
+        self._thread = Thread(target=self._main, name="kruntimes-plugin-worker", daemon=True)
         self._thread.start()
 
-    def execute(self, work: PluginWork) -> Handoff:
-        """Execute work after what was given before."""
-        handoff = Handoff(work)
-        self._jobs.put(handoff)
-        return handoff
+    def execute(self, call: PluginCall) -> None:
+        """Execute its work after what was given before."""
+        self._jobs.put(call)
 
     def retire(self) -> None:
         """Take no more work after the call under way."""
@@ -332,7 +354,7 @@ class WorkerThread:
         self._jobs.put(None)
 
     def interrupt(self) -> None:
-        """Raise `InterruptedCallError` in the call under way, as soon as it runs Python code."""
+        """See `PluginCall`."""
         interrupt(self._thread)
 
     @property
@@ -350,7 +372,92 @@ class WorkerThread:
 
     def _work(self) -> None:
         runners = Runners()
-        while not self._retired and (handoff := self._jobs.get()) is not None:
-            handoff.finish(handoff.work.execute(runners))
-            if handoff.late:
-                self._deliver(handoff)
+        while not self._retired and (call := self._jobs.get()) is not None:
+            call.finish(call.work.execute(runners))
+            if call.late:
+                self._deliver(call)
+
+
+# Abandoned calls
+
+
+def interrupt(thread: Thread) -> None:
+    """Raise `InterruptedCallError` in a thread, as soon as it runs Python code."""
+    if thread.ident is not None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(thread.ident), ctypes.py_object(InterruptedCallError)
+        )
+
+
+def frame_of(thread: Thread) -> FrameType | None:
+    """The innermost frame of a thread."""
+    return sys._current_frames().get(thread.ident or 0)
+
+
+# Whose call it is
+
+
+def plugins_of(work: PluginWork) -> tuple[ActivePlugin, ...]:
+    """The plugins that a piece of work may call."""
+    if isinstance(work, UnreserveWork):
+        return (work.plugin,)
+    return (work.plugin,) if isinstance(work, QueueKeyWork) else work.profile.plugins
+
+
+def culprit_in_frame(frame: FrameType | None, plugins: Sequence[ActivePlugin]) -> Culprit | None:
+    """The one of these plugins in whose code a thread is now, by its innermost frame."""
+    return _culprit((entry.f_code for entry, _ in traceback.walk_stack(frame)), plugins)
+
+
+def culprit_in_error(error: BaseException, plugins: Sequence[ActivePlugin]) -> Culprit | None:
+    """The one of these plugins whose code an exception came through."""
+    return _culprit((entry.f_code for entry, _ in traceback.walk_tb(error.__traceback__)), plugins)
+
+
+def _culprit(codes: Iterable[CodeType], plugins: Sequence[ActivePlugin]) -> Culprit | None:
+    owners: dict[CodeType, set[tuple[int, str]]] = {}
+    for place, plugin in enumerate(plugins):
+        for name, hook in plugin.hooks.items():
+            for code in _codes(hook.function):
+                owners.setdefault(code, set()).add((place, name))
+    # The code of a shared decorator belongs to all plugins that use it, and identifies none of them.
+    named = (owners[code] for code in codes if len(owners.get(code, ())) == 1)
+    found = next(named, None)
+    if found is None:
+        return None
+    ((place, name),) = found
+    return plugins[place], name
+
+
+def _codes(function: Callable[..., Any] | None) -> Iterator[CodeType]:
+    """The code of a function, and of what it wraps."""
+    while function is not None:
+        code = getattr(function, "__code__", None)
+        if inspect.iscode(code):
+            yield code
+        function = getattr(function, "__wrapped__", None)
+
+
+# What follows for the work
+
+
+def failure(culprit: Culprit | None, problem: str) -> PluginError:
+    """The error that names the culprit; the host itself if it was in no plugin's code."""
+    if culprit is None:
+        return PluginError("PluginWorker", f"kruntimes-core {__version__}", "plan", problem)
+    return culprit[0].error(culprit[1], problem)
+
+
+def overdue(culprit: Culprit | None, limit_seconds: float) -> PluginError:
+    """The error of a call that is abandoned."""
+    return failure(culprit, f"did not return within {limit_seconds:g} s: the call is abandoned")
+
+
+def failed(work: PluginWork, error: PluginError) -> WorkResult:
+    """The result of work that ended with `error`, in the form that the engine takes."""
+    return work.failed(error) if isinstance(work, ReserveWork) else PluginFailure(error)
+
+
+def not_begun(work: PluginWork, error: PluginError) -> WorkResult:
+    """The same for work that called no plugin: for a `reserve` that was not called no `unreserve` is due."""
+    return ReserveAnswer((), broken=error) if isinstance(work, ReserveWork) else PluginFailure(error)
