@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.commands import Exit
 from kruntimes_core.cli.options import CONFIG, Count, NamespaceName
 from kruntimes_core.cli.scheduler.go_flags import GoBoolean, GoCommand, GoDuration
 from kruntimes_core.cli.scheduler.options import SchedulerOptions

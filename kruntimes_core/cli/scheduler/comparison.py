@@ -10,7 +10,7 @@ import click
 
 from kruntimes_core.cli.output.documents import write_json
 from kruntimes_core.cli.output.screen import Screen, standard_output
-from kruntimes_core.cli.output.table import Column, table
+from kruntimes_core.cli.output.table import TableColumn, table
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer
 from kruntimes_core.cluster.dry_run.report import report_document
@@ -18,7 +18,7 @@ from kruntimes_core.cluster.observability.endpoints import PageHandler
 
 PATH = "/dry-run"
 """Where the report is served, beside the metrics."""
-_COLUMNS = [Column(name) for name in ("KIND", "PLUGIN", "REASON", "RUNS", "CLEAR", "LAST")]
+_COLUMNS = [TableColumn(name) for name in ("KIND", "PLUGIN", "REASON", "RUNS", "CLEAR", "LAST")]
 
 
 def print_report(comparison: DryRunComparer, clock: Clock, form: str) -> None:

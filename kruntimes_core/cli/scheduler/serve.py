@@ -9,14 +9,13 @@ import sys
 from functools import partial
 
 from kruntimes_core import __version__
-from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.commands import Exit, stop_on_signals
 from kruntimes_core.cli.scheduler.building import Asked, scheduler_of
 from kruntimes_core.cli.scheduler.comparison import PATH, print_report, report_page
 from kruntimes_core.cli.scheduler.electing import durations_of
 from kruntimes_core.cli.scheduler.memory import rest_memory
 from kruntimes_core.cli.scheduler.options import SchedulerOptions
 from kruntimes_core.cli.scheduler.reloading import Reloading
-from kruntimes_core.cli.signals import stop_on_signals
 from kruntimes_core.cluster.client.connection import Connection, connect
 from kruntimes_core.cluster.clock import Clock, SystemClock
 from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress, parse_address

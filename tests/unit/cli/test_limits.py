@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.cli import limits
 from kruntimes_core.cli.bench.engine import answer as bench_answer
+from kruntimes_core.cli.commands import with_time_limit
 from kruntimes_core.cli.main import main
-from kruntimes_core.cli.plan import answer as plan_answer
+from kruntimes_core.cluster.plugin_worker import attended as plugin_worker
 from kruntimes_core.cluster.plugin_worker.attended import CurrentCall, attended
+from kruntimes_core.framework import configuration
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing import pod_object, run_object
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
@@ -31,7 +32,7 @@ LINE = (
 
 @pytest.fixture(autouse=True)
 def _of_short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "attended", partial(attended, limit_seconds=LIMIT))
+    monkeypatch.setattr(plugin_worker, "attended", partial(attended, limit_seconds=LIMIT))
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def file(tmp_path: Path) -> str:
 
 def install(monkeypatch: pytest.MonkeyPatch, plugin: ActivePlugin) -> None:
     """Let this be the only plugin."""
-    for module in (plan_answer, bench_answer):
+    for module in (configuration, bench_answer):
         monkeypatch.setattr(module, "build_profiles", lambda *_: profiles_of(plugin))
 
 
@@ -106,9 +107,9 @@ def test_a_bench_of_the_engine_says_who_hangs(
 def test_who_debugs_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     values = iter([1, 2])
     monkeypatch.setenv("KRUNTIMES_DEBUG", "1")
-    assert limits.patiently(values, CurrentCall()) is values
+    assert with_time_limit(values, CurrentCall()) is values
     monkeypatch.delenv("KRUNTIMES_DEBUG")
-    attentive = limits.patiently(values, CurrentCall())
+    attentive = with_time_limit(values, CurrentCall())
     assert attentive is not values
     assert list(attentive) == [1, 2]
 
@@ -125,9 +126,9 @@ class Sleeper:
 IMPATIENT = f"""
 import sys
 from functools import partial
-from kruntimes_core.cli import limits
 from kruntimes_core.cli.main import main
-limits.attended = partial(limits.attended, limit_seconds={LIMIT})
+from kruntimes_core.cluster.plugin_worker import attended as worker
+worker.attended = partial(worker.attended, limit_seconds={LIMIT})
 sys.exit(main(sys.argv[1:]))
 """
 

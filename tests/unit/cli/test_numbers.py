@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from kruntimes_core.cli.app import app
-from kruntimes_core.cli.main import main
+from kruntimes_core.cli.main import app, main
 
 HUGE = "1" + "0" * 30
 

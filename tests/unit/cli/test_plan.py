@@ -143,7 +143,7 @@ def test_a_time_that_is_none(plan: Plan, time: str) -> None:
     assert plan(POD, "--now", time) == (
         2,
         "",
-        f"error: --now {time!r} is no RFC 3339 time: write it as in 2026-01-02T03:04:05Z\n",
+        f"error: --now {time!r} is not a valid RFC 3339 time: write it as in 2026-01-02T03:04:05Z\n",
     )
 
 
@@ -169,7 +169,7 @@ def test_no_time_is_needed_where_no_run_is_pending(plan: Plan) -> None:
 def test_pods_of_another_time_are_told_once(plan: Plan) -> None:
     late = pod_object("py-1", probed_at=NOW + timedelta(hours=1))
     other = pod_object("py-0", namespace="team-b")
-    advice = "if that is no outage, give an earlier --now, or dump Pods and Runs together"
+    advice = "unless this is an outage, give an earlier --now, or dump Pods and Runs together"
     code, _, notes = plan(POD, late, other, run_object("r"))
     assert (code, notes.splitlines()[:-1]) == (
         0,

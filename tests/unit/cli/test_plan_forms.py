@@ -4,8 +4,7 @@ from typing import Any
 import pytest
 
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.cli.plan.forms import show
-from kruntimes_core.cli.plan.options import PlanOptions
+from kruntimes_core.cli.plan_output import show
 
 
 def decision(run: str = "r1", **fields: Any) -> dict[str, Any]:
@@ -38,11 +37,11 @@ def shown(
     capsys: pytest.CaptureFixture[str],
     *decisions: dict[str, Any],
     screen: Screen | None = None,
+    explain: bool = False,
     **options: Any,
 ) -> list[str]:
     head = {"apiVersion": "kruntimes.io/plan/v1"}
-    asked = PlanOptions(filenames=("-",), **options)
-    show(head, decisions, iter(decisions) if asked.explain else None, asked, screen or Screen())
+    show(head, decisions, iter(decisions) if explain else None, screen or Screen(), **options)
     return capsys.readouterr().out.splitlines()
 
 

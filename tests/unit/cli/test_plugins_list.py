@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from kruntimes_core.cli import plugins
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.cli.plugins import listing
+from kruntimes_core.framework import plugin_registry
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 
 FILTER = """
@@ -37,7 +38,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     """Install plugins into an environment that holds nothing else."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(
-        listing, "PluginRegistry", lambda: PluginRegistry(distributions(path=[str(tmp_path)]))
+        plugin_registry, "PluginRegistry", lambda: PluginRegistry(distributions(path=[str(tmp_path)]))
     )
 
     def put(name: str, source: str, version: str = "1.0") -> None:
@@ -158,7 +159,7 @@ def test_the_cause_of_a_failure_is_whole_on_a_narrow_screen(
     install: Install, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install("Broken", "raise RuntimeError('first word, and so on, to the last word')")
-    monkeypatch.setattr(listing, "standard_output", lambda: Screen(columns=110))
+    monkeypatch.setattr(plugins, "standard_output", lambda: Screen(columns=110))
     main(["plugins", "list"])
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines()[:3])) <= 110

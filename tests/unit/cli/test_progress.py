@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kruntimes_core.cli.output.progress import LateBar, follow
+from kruntimes_core.cli.output.screen import LateBar, follow
 
 
 class Terminal(io.StringIO):
@@ -30,7 +30,7 @@ def test_work_is_done_to_the_end_and_quick_work_shows_nothing(monkeypatch: pytes
 def test_nothing_is_drawn_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr("kruntimes_core.cli.output.progress._PATIENCE_SECONDS", 0)
+    monkeypatch.setattr("kruntimes_core.cli.output.screen._SECONDS_WITHOUT_BAR", 0)
     follow(iter(range(100)), "planning", 100)
     assert screen.getvalue() == ""
 

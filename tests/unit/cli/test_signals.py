@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from kruntimes_core.cli.signals import stop_on_signals
+from kruntimes_core.cli.commands import stop_on_signals
 
 
 @pytest.mark.parametrize("first", [signal.SIGTERM, signal.SIGINT])

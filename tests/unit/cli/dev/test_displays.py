@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from kruntimes_core.cli.dev.displays import Lines, Notices
+from kruntimes_core.cli.dev_screen import Lines, Notices
 from kruntimes_core.lab.dev.overview import Overview
 
 

@@ -9,22 +9,28 @@ from fractions import Fraction
 import pytest
 from rich.console import Console
 
-from kruntimes_core.cli.dev.picture import Picture
-from kruntimes_core.lab.dev.overview import Load, Overview, PodLoad, Told
+from kruntimes_core.cli.dev_screen import Picture
+from kruntimes_core.lab.dev.overview import Overview, PastDecision, PodUsage, ResourceUsage
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-def pods(number: int) -> tuple[PodLoad, ...]:
+def pods(number: int) -> tuple[PodUsage, ...]:
     return tuple(
-        PodLoad(f"py-{index}", "py", (Load("runs", index % 5, 4), Load("cpu", 3, Fraction(15, 2))), None)
+        PodUsage(
+            f"py-{index}",
+            (ResourceUsage("runs", index % 5, 4), ResourceUsage("cpu", 3, Fraction(15, 2))),
+            None,
+        )
         for index in range(number)
     )
 
 
 def overview(number: int = 3, decisions: int = 4) -> Overview:
     told = tuple(
-        Told(AT, f"run-{place}", f"py-{place}" if place % 2 else None, "" if place % 2 else "waiting" * 18)
+        PastDecision(
+            AT, f"run-{place}", f"py-{place}" if place % 2 else None, "" if place % 2 else "waiting" * 18
+        )
         for place in range(decisions)
     )
     phases = (("Pending", 3), ("Running", 11), ("Succeeded", 108), ("Failed", 2))
@@ -81,20 +87,20 @@ def test_pods_beyond_the_room_are_counted() -> None:
 
 
 def test_a_pod_that_takes_no_runs_says_why() -> None:
-    down = PodLoad("py-0", "py", (Load("runs", 1, 4),), "HeartbeatStale")
+    down = PodUsage("py-0", (ResourceUsage("runs", 1, 4),), "HeartbeatStale")
     seen = Overview(phases=(), pods=(down,), decisions=(), placements=0, rate=0.0)
     assert any(line.split() == ["py-0", "HeartbeatStale"] for line in drawn(seen))
 
 
 def test_a_load_is_never_shown_as_idle_and_overload_not_beyond_the_bar() -> None:
-    loads = (Load("runs", 1, 1000), Load("cpu", 30, 10))
-    seen = Overview(phases=(), pods=(PodLoad("p", "p", loads, None),), decisions=(), placements=0, rate=0.0)
+    loads = (ResourceUsage("runs", 1, 1000), ResourceUsage("cpu", 30, 10))
+    seen = Overview(phases=(), pods=(PodUsage("p", loads, None),), decisions=(), placements=0, rate=0.0)
     (line,) = (line for line in drawn(seen) if line.startswith("p "))
     assert line.split() == ["p", "█" + "░" * 15, "1/1000", "█" * 16, "30/10"]
 
 
 def test_what_others_wrote_moves_no_cursor() -> None:
-    told = (Told(AT, "run\x1b[2J", None, "waiting\nfor \u202eit"),)
+    told = (PastDecision(AT, "run\x1b[2J", None, "waiting\nfor \u202eit"),)
     seen = Overview(phases=(), pods=(), decisions=told, placements=0, rate=0.0)
     text = "\n".join(drawn(seen))
     assert r"run\x1b[2J" in text

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kruntimes_core.cli.dev.summary import summary_line
+from kruntimes_core.cli.dev_session import summary_line
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.lab.dev.book import Book
+from kruntimes_core.lab.dev.overview import RunCounts
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,6 @@ from kruntimes_core.lab.dev.book import Book
     ],
 )
 def test_one_run_is_no_runs(number: int, said: str) -> None:
-    book = Book(SystemClock())
-    book.created = book.placements = book.ended["Succeeded"] = number
-    assert summary_line(book).startswith(said)
+    counts = RunCounts(SystemClock())
+    counts.created = counts.placements = counts.ended["Succeeded"] = number
+    assert summary_line(counts).startswith(said)

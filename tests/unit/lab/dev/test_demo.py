@@ -10,9 +10,8 @@ from virtual.time import run_virtual
 
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.requests import Write
-from kruntimes_core.lab.dev.book import Book
-from kruntimes_core.lab.dev.demo import RUNTIMES, demo
-from kruntimes_core.lab.dev.workload import feed, first_runs
+from kruntimes_core.lab.dev.overview import RunCounts
+from kruntimes_core.lab.dev.workload import DEMO_RUNTIMES, demo, feed, first_runs
 from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
 from kruntimes_core.model.run import ACTIVE_PHASES
 from simulation.site import NAMESPACE, Object, Site, passes
@@ -61,34 +60,34 @@ class Witness:
 
 
 @pytest.fixture(scope="module")
-def seen(profiles: Profiles) -> tuple[Witness, Book]:
+def seen(profiles: Profiles) -> tuple[Witness, RunCounts]:
     """A demo of 150 Runs, played to its end."""
 
-    async def main() -> tuple[Witness, Book]:
+    async def main() -> tuple[Witness, RunCounts]:
         site, witness = Site(BEHAVIOUR), Witness()
-        book = Book(site.clock)
-        site.api.observers += [witness.note, book.note]
+        counts = RunCounts(site.clock)
+        site.api.observers += [witness.note, counts.note]
         host = site.host(profiles)
         async with site.alive(host.run()):
-            for name in RUNTIMES:
+            for name in DEMO_RUNTIMES:
                 site.runtime(name, 3, **{resource: str(amount) for resource, amount in CAPACITY.items()})
-            await feed(site.api, first_runs(demo(3, RUNTIMES, 3, CAPACITY), 150))
+            await feed(site.api, first_runs(demo(3, DEMO_RUNTIMES, 3, CAPACITY), 150))
             await passes(120)
             assert site.lines.getvalue() == ""
-        return witness, book
+        return witness, counts
 
     return run_virtual(main())
 
 
-def test_every_run_ends_well_in_the_end(seen: tuple[Witness, Book]) -> None:
-    _, book = seen
-    assert (book.created, book.unfinished) == (150, 0)
-    assert book.well
-    assert book.retries > 0
-    assert book.placements == book.created + book.retries
+def test_every_run_ends_well_in_the_end(seen: tuple[Witness, RunCounts]) -> None:
+    _, counts = seen
+    assert (counts.created, counts.unfinished) == (150, 0)
+    assert counts.well
+    assert counts.retries > 0
+    assert counts.placements == counts.created + counts.retries
 
 
-def test_replicas_keep_apart(seen: tuple[Witness, Book]) -> None:
+def test_replicas_keep_apart(seen: tuple[Witness, RunCounts]) -> None:
     witness, _ = seen
     scenes = [pods for pods in witness.pods("web").values() if len(pods) == 3]
     assert len(scenes) > 3
@@ -101,7 +100,7 @@ def test_replicas_keep_apart(seen: tuple[Witness, Book]) -> None:
     assert all(len(set(pods)) == 3 for pods in first_attempts)
 
 
-def test_cohorts_stay_together(seen: tuple[Witness, Book]) -> None:
+def test_cohorts_stay_together(seen: tuple[Witness, RunCounts]) -> None:
     witness, _ = seen
     first_attempts = [
         pods
@@ -112,17 +111,17 @@ def test_cohorts_stay_together(seen: tuple[Witness, Book]) -> None:
     assert all(len(set(pods)) == 1 for pods in first_attempts)
 
 
-def test_cells_of_a_notebook_go_where_its_files_are(seen: tuple[Witness, Book]) -> None:
+def test_cells_of_a_notebook_go_where_its_files_are(seen: tuple[Witness, RunCounts]) -> None:
     witness, _ = seen
     where: dict[str, set[str]] = defaultdict(set)
     for name, run in witness.run.items():
         if "workspace" in run["spec"]:
             where[run["spec"]["workspace"]["name"]].add(witness.pod_of[name])
-    assert set(where) == {f"notebook-{runtime}" for runtime in RUNTIMES}
+    assert set(where) == {f"notebook-{runtime}" for runtime in DEMO_RUNTIMES}
     assert all(len(pods) == 1 for pods in where.values())
 
 
-def test_a_rush_has_to_wait_and_a_caller_joins_its_function(seen: tuple[Witness, Book]) -> None:
+def test_a_rush_has_to_wait_and_a_caller_joins_its_function(seen: tuple[Witness, RunCounts]) -> None:
     witness, _ = seen
     assert any(name.startswith("train-") for name in witness.waited)
     pairs = [
@@ -133,13 +132,13 @@ def test_a_rush_has_to_wait_and_a_caller_joins_its_function(seen: tuple[Witness,
     assert any(api == caller for api, caller in pairs)
 
 
-def test_runs_are_in_the_namespace_that_they_say(seen: tuple[Witness, Book]) -> None:
+def test_runs_are_in_the_namespace_that_they_say(seen: tuple[Witness, RunCounts]) -> None:
     witness, _ = seen
     assert {run["metadata"]["namespace"] for run in witness.run.values()} == {NAMESPACE}
 
 
 def test_the_demo_is_the_same_for_the_same_seed() -> None:
-    one, same, other = (list(islice(demo(seed, RUNTIMES, 3, CAPACITY), 50)) for seed in (1, 1, 2))
+    one, same, other = (list(islice(demo(seed, DEMO_RUNTIMES, 3, CAPACITY), 50)) for seed in (1, 1, 2))
     assert one == same
     assert one != other
 
