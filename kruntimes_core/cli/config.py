@@ -38,9 +38,9 @@ def config() -> None:
 @config.command()
 @click.argument("file", metavar="FILE")
 def validate(file: str) -> Exit:
-    """Check the configuration in FILE, or - for standard input, as the scheduler does when it starts.
+    """Check the configuration in FILE, or - for standard input.
 
-    Names and arguments are checked against the plugins that are installed here.
+    The scheduler checks the same when it starts, names and arguments of installed plugins included.
 
     Exit codes: 0 the scheduler would start with it, 2 it would not.
     """
@@ -62,7 +62,10 @@ def validate(file: str) -> Exit:
 
 @config.command()
 def schema() -> Exit:
-    """Print the JSON Schema of the configuration, with the installed plugins' arguments."""
+    """Print the JSON Schema of the configuration.
+
+    The arguments of the installed plugins are part of it.
+    """
     from kruntimes_core.cli.output.documents import write_json
     from kruntimes_core.framework.configuration import configuration_schema
     from kruntimes_core.framework.plugin_registry import PluginRegistry
@@ -81,7 +84,9 @@ def schema() -> Exit:
     "How to show it. yaml and json: as a configuration file that leaves nothing open.",
 )
 def show(config: str | None, form: str) -> Exit:
-    """Show every setting, and each profile's plugins in their order, with the line that sets them.
+    """Show the settings and plugins in force, and where each is set.
+
+    The plugins of each profile are in the order in which they are called.
 
     Exit codes: 0 done, 2 the scheduler would not start with it.
     """

@@ -140,7 +140,7 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
 @click.option("--no-table", is_flag=True, help="Print a line now and then, on a terminal too.")
 @output_option(TABLE_OR_DOCUMENT, "json: only one document, at the end, on standard output.")
 def dev(**options: object) -> Exit:
-    """Run the scheduler on a cluster of its own, in one process, with simulated Runtime Pods.
+    """Run the scheduler on a simulated cluster, in one process.
 
     It serves the Kubernetes API on 127.0.0.1, so that kubectl works on it. Ctrl-C stops it.
 

@@ -16,7 +16,8 @@ from rich.text import Text
 
 from kruntimes_core.cli.output.screen import has_no_reader
 from kruntimes_core.cli.output.text import printable
-from kruntimes_core.lab.dev.overview import Overview, PastDecision, PodUsage, ResourceUsage
+from kruntimes_core.lab.dev.overview import Overview, PastDecision, short_name
+from kruntimes_core.model.pod import RuntimePod
 
 _KEPT_NOTICES = 3
 _SILENT_LOOKS = 4
@@ -175,48 +176,52 @@ def _counts(overview: Overview) -> Text:
     return line.append(f"{overview.placements} ", "bold").append(f"placed, {overview.rate:.1f}/s")
 
 
-def _pods(pods: Sequence[PodUsage], width: int, room: int, *, unicode: bool) -> Table:
+def _pods(pods: Sequence[RuntimePod], width: int, room: int, *, unicode: bool) -> Table:
     """One line for each Pod for which there is room, with as many resources as fit."""
     shown = pods if len(pods) <= room else pods[: max(room - 1, 1)]
-    resources = list(dict.fromkeys(usage.resource for pod in pods for usage in pod.usage))
-    longest = max([len("POD"), *(len(pod.name) for pod in shown)])
-    figures = max([3, *(len(_figure(usage)) for pod in shown for usage in pod.usage)])
+    names = [printable(short_name(pod.namespace, pod.name)) for pod in shown]
+    # `runs` first: every Pod has it.
+    resources = sorted(
+        {resource for pod in pods for resource in pod.capacity}, key=lambda one: (one != "runs", one)
+    )
+    longest = max([len("POD"), *map(len, names)])
+    figures = max([3, *(len(_figure(pod, resource)) for pod in shown for resource in pod.capacity)])
     fixed = figures + 1 + _GAP
-    fitting = max((width - longest) // (fixed + _SHORTEST_BAR), 1)
-    resources = resources[:fitting]
+    resources = resources[: max((width - longest) // (fixed + _SHORTEST_BAR), 1)]
     bar = min(max((width - longest) // max(len(resources), 1) - fixed, _SHORTEST_BAR), _LONGEST_BAR)
     table = Table(box=None, padding=(0, _GAP, 0, 0), header_style="bold", show_edge=False, pad_edge=False)
     for heading in ("POD", *(resource.upper() for resource in resources)):
         table.add_column(heading, no_wrap=True, overflow="ellipsis")
-    for pod in shown:
-        table.add_row(printable(pod.name), *_cells(pod, resources, bar, unicode=unicode))
+    for name, pod in zip(names, shown, strict=True):
+        table.add_row(name, *_cells(pod, resources, bar, unicode=unicode))
     if len(shown) < len(pods):
         table.add_row(Text(f"and {len(pods) - len(shown)} more", "bright_black"))
     return table
 
 
-def _cells(pod: PodUsage, resources: Sequence[str], bar: int, *, unicode: bool) -> list[Text]:
+def _cells(pod: RuntimePod, resources: Sequence[str], bar: int, *, unicode: bool) -> list[Text]:
     if pod.unavailable is not None:
         return [Text(pod.unavailable, "yellow")]
-    by_resource = {usage.resource: usage for usage in pod.usage}
     return [
-        _bar(by_resource[resource], bar, unicode=unicode) if resource in by_resource else Text()
+        _bar(pod, resource, bar, unicode=unicode) if resource in pod.capacity else Text()
         for resource in resources
     ]
 
 
-def _bar(usage: ResourceUsage, width: int, *, unicode: bool) -> Text:
+def _bar(pod: RuntimePod, resource: str, width: int, *, unicode: bool) -> Text:
     full, empty = _BARS[unicode]
+    used, capacity = pod.usage.get(resource, 0), pod.capacity[resource]
     # Rounded up: a Pod in use never looks idle.
-    filled = min(-(-usage.used * width // usage.capacity), width) if usage.used else 0
-    colour = "red" if usage.used > usage.capacity else "yellow" if usage.used == usage.capacity else "green"
+    filled = min(-(-used * width // capacity), width) if used else 0
+    colour = "red" if used > capacity else "yellow" if used == capacity else "green"
     bar = Text(full * int(filled), colour).append(empty * (width - int(filled)), "bright_black")
-    return bar.append(f" {_figure(usage)}")
+    return bar.append(f" {_figure(pod, resource)}")
 
 
-def _figure(usage: ResourceUsage) -> str:
-    capacity = usage.capacity if isinstance(usage.capacity, int) else f"{float(usage.capacity):g}"
-    return f"{usage.used}/{capacity}"
+def _figure(pod: RuntimePod, resource: str) -> str:
+    capacity = pod.capacity[resource]
+    shown = capacity if isinstance(capacity, int) else f"{float(capacity):g}"
+    return f"{pod.usage.get(resource, 0)}/{shown}"
 
 
 def _decisions(decisions: Sequence[PastDecision], room: int, *, unicode: bool) -> Iterator[Text]:

@@ -6,7 +6,6 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from fractions import Fraction
 
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.engine.clock import SECOND
@@ -105,25 +104,6 @@ def _phase(run: Object | None) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class ResourceUsage:
-    """How much of one resource of a Pod is in use."""
-
-    resource: str
-    used: int
-    capacity: int | Fraction
-
-
-@dataclass(frozen=True, slots=True)
-class PodUsage:
-    """One Pod in the scheduler's cache, assumed Runs included."""
-
-    name: str
-    usage: tuple[ResourceUsage, ...]
-    unavailable: str | None
-    """Why it takes no Runs; None when it does."""
-
-
-@dataclass(frozen=True, slots=True)
 class PastDecision:
     """One decision, and when it was made."""
 
@@ -140,7 +120,8 @@ class Overview:
 
     phases: tuple[tuple[str, int], ...]
     """Runs by phase, all that have ended included; a phase without Runs is left out."""
-    pods: tuple[PodUsage, ...]
+    pods: tuple[RuntimePod, ...]
+    """As the scheduler's cache has them, assumed Runs included."""
     decisions: tuple[PastDecision, ...]
     """The latest, oldest first."""
     placements: int
@@ -174,30 +155,21 @@ class ClusterObserver:
             if counts[phase]:
                 yield phase.value, counts[phase]
 
-    def _pods(self) -> Iterator[PodUsage]:
+    def _pods(self) -> Iterator[RuntimePod]:
         wall = self._clock.now().wall
         for namespace, runtime in sorted(self._counts.runtimes):
             pods = self._engine.cache.snapshot(namespace, runtime, wall).pods
-            for name in sorted(pods, key=_by_number):
-                yield _usage(pods[name])
+            yield from (pods[name] for name in sorted(pods, key=_by_number))
 
     def _decided(self, decision: Decision) -> None:
         pod = decision.pod.name if decision.pod and decision.outcome is Outcome.SCHEDULED else None
         text = "" if pod is not None else decision.message or decision.reason
-        run = _short(decision.run.namespace, decision.run.name)
+        run = short_name(decision.run.namespace, decision.run.name)
         self._decisions.append(PastDecision(self._clock.now().wall, run, pod, text))
 
 
-def _usage(pod: RuntimePod) -> PodUsage:
-    usage = tuple(
-        ResourceUsage(resource, pod.usage.get(resource, 0), capacity)
-        # `runs` first: every Pod has it.
-        for resource, capacity in sorted(pod.capacity.items(), key=lambda one: (one[0] != "runs", one[0]))
-    )
-    return PodUsage(_short(pod.namespace, pod.name), usage, pod.unavailable)
-
-
-def _short(namespace: str, name: str) -> str:
+def short_name(namespace: str, name: str) -> str:
+    """The name, with its namespace unless that is the one in which the cluster started."""
     return name if namespace == NAMESPACE else f"{namespace}/{name}"
 
 

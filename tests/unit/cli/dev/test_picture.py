@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from kruntimes_core.cli.dev_screen import Picture
-from kruntimes_core.lab.dev.overview import Overview, PastDecision, PodUsage, ResourceUsage
+from kruntimes_core.lab.dev.overview import Overview, PastDecision
+from kruntimes_core.model.frozen import FrozenMap
+from kruntimes_core.model.pod import Capacity, RuntimePod, Unavailability
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-def pods(number: int) -> tuple[PodUsage, ...]:
+def pod(name: str, resources: Mapping[str, tuple[int, int | Fraction]], **fields: Any) -> RuntimePod:
+    """A Pod of the namespace in which a cluster starts. resources: how much is in use, and the capacity."""
+    return RuntimePod(
+        namespace="default",
+        name=name,
+        uid=name,
+        runtime="py",
+        usage=FrozenMap({resource: used for resource, (used, _) in resources.items()}),
+        capacity=Capacity({resource: capacity for resource, (_, capacity) in resources.items()}),
+        **fields,
+    )
+
+
+def pods(number: int) -> tuple[RuntimePod, ...]:
     return tuple(
-        PodUsage(
-            f"py-{index}",
-            (ResourceUsage("runs", index % 5, 4), ResourceUsage("cpu", 3, Fraction(15, 2))),
-            None,
-        )
-        for index in range(number)
+        pod(f"py-{index}", {"runs": (index % 5, 4), "cpu": (3, Fraction(15, 2))}) for index in range(number)
     )
 
 
@@ -87,14 +99,14 @@ def test_pods_beyond_the_room_are_counted() -> None:
 
 
 def test_a_pod_that_takes_no_runs_says_why() -> None:
-    down = PodUsage("py-0", (ResourceUsage("runs", 1, 4),), "HeartbeatStale")
+    down = pod("py-0", {"runs": (1, 4)}, unavailable=Unavailability.HEARTBEAT_STALE)
     seen = Overview(phases=(), pods=(down,), decisions=(), placements=0, rate=0.0)
     assert any(line.split() == ["py-0", "HeartbeatStale"] for line in drawn(seen))
 
 
 def test_a_load_is_never_shown_as_idle_and_overload_not_beyond_the_bar() -> None:
-    loads = (ResourceUsage("runs", 1, 1000), ResourceUsage("cpu", 30, 10))
-    seen = Overview(phases=(), pods=(PodUsage("p", loads, None),), decisions=(), placements=0, rate=0.0)
+    seen_pod = pod("p", {"runs": (1, 1000), "cpu": (30, 10)})
+    seen = Overview(phases=(), pods=(seen_pod,), decisions=(), placements=0, rate=0.0)
     (line,) = (line for line in drawn(seen) if line.startswith("p "))
     assert line.split() == ["p", "█" + "░" * 15, "1/1000", "█" * 16, "30/10"]
 
