@@ -97,6 +97,13 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
             ["plan", "-f", "x", "-n", "\x1b[2J"],
             "invalid value for '-n' / '--namespace': '\\x1b[2J' is not a valid",
         ),
+        (["config", "validate"], "missing argument 'FILE' (see kruntimes config validate --help)"),
+        (["config", "validate", "a", "b"], "got unexpected extra argument"),
+        (["config", "valdate"], "no such command 'valdate': did you mean validate?"),
+        (
+            ["config", "show", "-o", "wide"],
+            "invalid value for '-o' / '--output': 'wide' is not one of 'table', 'yaml', 'json'",
+        ),
         (["plan", "-f", "x", "-o", "xml"], "invalid value for '-o' / '--output': 'xml' is not one of"),
     ],
 )

@@ -1,8 +1,11 @@
-"""Commands that ask plugins end within the scheduler's limit, with one line, whatever a plugin does."""
+"""Calls of plugins by commands end within the scheduler's limit, with one line; signals end a command."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -14,7 +17,7 @@ from typing import Any
 import pytest
 
 from kruntimes_core.cli.bench.engine import answer as bench_answer
-from kruntimes_core.cli.commands import with_time_limit
+from kruntimes_core.cli.commands import stop_on_signals, with_time_limit
 from kruntimes_core.cli.main import main
 from kruntimes_core.cluster.plugin_worker import attended as plugin_worker
 from kruntimes_core.cluster.plugin_worker.attended import CurrentCall, attended
@@ -148,3 +151,29 @@ def test_the_process_ends_though_the_call_never_does(
     assert shown.stderr == LINE.replace("Hanger (fake-hanger 1.0)", "Sleeper (acme-sleeper 1.2)").format(
         "filter"
     )
+
+
+@pytest.mark.parametrize("first", [signal.SIGTERM, signal.SIGINT])
+def test_the_second_signal_does_not_wait(monkeypatch: pytest.MonkeyPatch, first: signal.Signals) -> None:
+    async def main() -> list[object]:
+        seen: list[object] = []
+        stopped, exited = asyncio.Event(), asyncio.Event()
+
+        def leave(code: int) -> None:
+            seen.append(code)
+            exited.set()
+
+        def stop(number: signal.Signals) -> None:
+            seen.append("stop")
+            stopped.set()
+
+        monkeypatch.setattr(os, "_exit", leave)
+        stop_on_signals(stop, signal.SIGTERM, signal.SIGINT)
+        os.kill(os.getpid(), first)
+        await stopped.wait()
+        assert seen == ["stop"]
+        os.kill(os.getpid(), signal.SIGTERM)
+        await exited.wait()
+        return seen
+
+    assert asyncio.run(main())[:2] == ["stop", 128 + signal.SIGTERM]

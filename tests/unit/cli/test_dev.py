@@ -1,8 +1,9 @@
-"""The picture of a development cluster fits, whatever the room, and shows foreign text as text."""
+"""A development cluster on the screen: the picture fits, lines are few, and the summary counts the Runs."""
 
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -11,8 +12,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from kruntimes_core.cli.dev_screen import Picture
-from kruntimes_core.lab.dev.overview import Overview, PastDecision
+from kruntimes_core.cli.dev_screen import Lines, Notices, Picture
+from kruntimes_core.cli.dev_session import summary_line
+from kruntimes_core.cluster.clock import SystemClock
+from kruntimes_core.lab.dev.overview import Overview, PastDecision, RunCounts
 from kruntimes_core.model.frozen import FrozenMap
 from kruntimes_core.model.pod import Capacity, RuntimePod, Unavailability
 
@@ -122,3 +125,46 @@ def test_what_others_wrote_moves_no_cursor() -> None:
 def test_an_empty_cluster_says_what_to_do() -> None:
     seen = Overview(phases=(), pods=pods(1), decisions=(), placements=0, rate=0.0)
     assert drawn(seen)[0] == "no Runs yet: create some with kubectl"
+
+
+def placed(placements: int) -> Overview:
+    phases = (("Running", placements),) if placements else ()
+    return Overview(phases=phases, pods=(), decisions=(), placements=placements, rate=0.0)
+
+
+def test_lines_come_at_most_at_every_fifth_look_and_only_with_news() -> None:
+    out = io.StringIO()
+    with Lines(out, io.StringIO()) as lines:
+        for placements in [0, 0, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6, 6, 6]:
+            lines.show(placed(placements))
+    assert out.getvalue().splitlines() == ["1 placed: 1 Running", "6 placed: 6 Running"]
+
+
+def test_a_reader_that_went_away_is_noticed_without_news() -> None:
+    ours, theirs = os.pipe()
+    with os.fdopen(theirs, "w") as out, Lines(out, io.StringIO()) as lines:
+        lines.show(placed(0))
+        os.close(ours)
+        with pytest.raises(BrokenPipeError):
+            lines.show(placed(0))
+
+
+def test_the_latest_notices_are_kept() -> None:
+    notices = Notices()
+    for number in range(5):
+        notices.write(f"line {number}\n")
+    assert list(notices.lines) == ["line 2", "line 3", "line 4"]
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (0, "0 Runs; 0 placements in "),
+        (1, "1 Run: 1 Succeeded; 1 placement in "),
+        (2, "2 Runs: 2 Succeeded; 2 placements in "),
+    ],
+)
+def test_one_run_is_no_runs(number: int, said: str) -> None:
+    counts = RunCounts(SystemClock())
+    counts.created = counts.placements = counts.ended["Succeeded"] = number
+    assert summary_line(counts).startswith(said)
