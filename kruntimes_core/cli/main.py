@@ -38,7 +38,7 @@ _COMPLETION = "_KRUNTIMES_COMPLETE"
 )
 @click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
 def app() -> None:
-    """Place Runs on warm Runtime Pods, by rules that anybody can install.
+    """Place Runs on warm Runtime Pods, by rules that are installed as plugins.
 
     Exit codes: 0 done, 1 the answer is no (a Run does not fit, a check fails), 2 bad input.
     """

@@ -225,5 +225,5 @@ def _pending(world: World, namespace: str | None) -> int:
 def _observed_time(world: World, pending: int) -> datetime | None:
     """When the input was taken. Raises: `InputError` when it does not say so and a Run is Pending."""
     if pending and world.observed_at is None:
-        raise InputError("the input tells no time (no lastProbeTime, no creationTimestamp): give --now TIME")
+        raise InputError("the input has no time (no lastProbeTime, no creationTimestamp): give --now TIME")
     return world.observed_at

@@ -118,7 +118,7 @@ def test_objects_that_tell_no_time_need_one(plan: Plan) -> None:
     run = run_object("r", metadata={"creationTimestamp": None})
     code, shown, notes = plan(run)
     assert (code, shown) == (2, "")
-    assert notes.startswith("error: the input tells no time")
+    assert notes.startswith("error: the input has no time")
     assert plan(run, "--now", "2026-01-02T03:04:05Z")[0] == 1
 
 

@@ -1,4 +1,4 @@
-"""What arrives at a development cluster; the demo in virtual time, with the real scheduler and its plugins."""
+"""What arrives at a development cluster; the demo in virtual time, with the real scheduler and plugins."""
 
 from __future__ import annotations
 

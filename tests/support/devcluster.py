@@ -1,12 +1,17 @@
-"""The installed command as a process: what it says, how it ends, and what it leaves behind."""
+"""`kruntimes dev` as a process of its own, with pipes or on a terminal."""
 
 from __future__ import annotations
 
 import codecs
+import fcntl
 import os
+import pty
+import re
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +19,7 @@ from pathlib import Path
 
 COMMAND = str(Path(sys.executable).with_name("kruntimes"))
 _SECONDS = 30
+_SEQUENCE = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])")
 
 
 class Stream:
@@ -147,3 +153,37 @@ def ended(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedPro
         timeout=_SECONDS,
         check=False,
     )
+
+
+@contextmanager
+def on_terminal(
+    folder: Path, *arguments: str, columns: int = 80, rows: int = 40, **more: str
+) -> Iterator[Dev]:
+    """A process that has a terminal for everything."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    process = subprocess.Popen(
+        [COMMAND, "dev", *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment(folder, **{"TERM": "xterm-256color", **more}),
+    )
+    os.close(theirs)
+    screen = Stream(ours)
+    try:
+        yield Dev(process, screen, None)
+    finally:
+        process.kill()
+        process.wait(timeout=_SECONDS)
+
+
+def colours(text: str) -> set[str]:
+    """The colours that are asked for, as numbers of terminals; bold and dim are none."""
+    asked = [code for codes, kind in _SEQUENCE.findall(text) if kind == "m" for code in codes.split(";")]
+    return {code for code in asked if code not in ("", "0", "1", "2", "22", "39", "49")}
+
+
+def plain(text: str) -> str:
+    """The text without what moves the cursor and paints."""
+    return _SEQUENCE.sub("", text).replace("\r", "")
