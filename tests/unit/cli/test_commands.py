@@ -130,7 +130,7 @@ IMPATIENT = f"""
 import sys
 from functools import partial
 from kruntimes_core.cli.main import main
-from kruntimes_core.cluster.plugin_worker import attended as worker
+import kruntimes_core.cluster.plugin_worker.attended as worker
 worker.attended = partial(worker.attended, limit_seconds={LIMIT})
 sys.exit(main(sys.argv[1:]))
 """
