@@ -46,7 +46,7 @@ def validate(file: str) -> Exit:
     """
     from kruntimes_core.framework.configuration import build_profiles, configuration_from, load_configuration
     from kruntimes_core.framework.plugin_registry import PluginRegistry
-    from kruntimes_core.model.input_files import SETTINGS_BYTES, read_stream
+    from kruntimes_core.model.yaml_files import SETTINGS_BYTES, read_stream
 
     if file == "-":
         name = "standard input"

@@ -25,8 +25,8 @@ from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.event_recorder.recorder import EventSettings
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.engine.clock import SECOND
-from kruntimes_core.engine.explain import plugin_document
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.decisions import plugin_document
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles, build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.lab.dev.cluster import DevCluster, DevSettings, dev_cluster

@@ -11,7 +11,7 @@ from kruntimes_core.cli.output.documents import stream_json, stream_yaml
 from kruntimes_core.cli.output.screen import Screen, print_lines
 from kruntimes_core.cli.output.table import TableColumn, table
 from kruntimes_core.cli.output.text import printable
-from kruntimes_core.framework.plugin_results import PluginError
+from kruntimes_core.framework.profile import PluginError
 from kruntimes_core.lab.freshness import Freshness
 from kruntimes_core.lab.manifests.reader import Unreadable
 from kruntimes_core.model.messages import counted

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kruntimes_core.engine.api_call_queue import CallQueue
 from kruntimes_core.engine.api_calls import (
     Applied,
-    Assumption,
+    CallQueue,
     OutcomeUnknown,
     Pending,
     PendingBind,
@@ -23,12 +22,12 @@ from kruntimes_core.engine.api_calls import (
     Write,
     WriteAnswer,
 )
-from kruntimes_core.engine.assumed_runs import AssumedRuns
 from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.clock import EngineClock
 from kruntimes_core.engine.counters import ConflictStage, Counters, SyncResult
+from kruntimes_core.engine.reserve import AssumedRuns
 from kruntimes_core.engine.run_lifecycle import RunLifecycle
-from kruntimes_core.engine.runs import RunEntry, Runs, Stage
+from kruntimes_core.engine.runs import Assumption, RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue
 from kruntimes_core.model.run import Phase, RunObservation
 from kruntimes_core.model.status_patches import bind_patch, terminal_patch, waiting_patch

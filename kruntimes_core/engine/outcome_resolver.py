@@ -7,9 +7,8 @@ never land any more. It is in the guarded version: the bind may still land, and 
 
 from __future__ import annotations
 
-from kruntimes_core.engine.api_call_queue import CallQueue
 from kruntimes_core.engine.api_calls import (
-    Assumption,
+    CallQueue,
     NotFound,
     OutcomeUnknown,
     PendingBind,
@@ -18,12 +17,11 @@ from kruntimes_core.engine.api_calls import (
     ReadAnswer,
 )
 from kruntimes_core.engine.binding_cycle import BindingCycle
-from kruntimes_core.engine.clock import EngineClock, Timers
+from kruntimes_core.engine.clock import Timers
 from kruntimes_core.engine.run_event_handlers import RunEventHandlers
 from kruntimes_core.engine.run_lifecycle import RunLifecycle
-from kruntimes_core.engine.runs import RunEntry, Runs, Stage
+from kruntimes_core.engine.runs import Assumption, RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.model.status_patches import waiting_patch
 
@@ -33,8 +31,6 @@ class OutcomeResolver:
 
     def __init__(
         self,
-        settings: Settings,
-        clock: EngineClock,
         timers: Timers,
         runs: Runs,
         queue: SchedulingQueue,
@@ -43,8 +39,6 @@ class OutcomeResolver:
         handlers: RunEventHandlers,
         binding_cycle: BindingCycle,
     ) -> None:
-        self._settings = settings
-        self._clock = clock
         self._timers = timers
         self._runs = runs
         self._queue = queue
@@ -106,7 +100,7 @@ class OutcomeResolver:
             self._binding_cycle.withdraw(entry, assumption)
             return
         self._timers.at(
-            self._clock.now.ticks + self._settings.backoff(repeats),
+            self._queue.backoff.until(repeats),
             lambda: entry.assumption is assumption and self._calls.in_flight(entry) is None,
             lambda: self._calls.put(entry, PendingBind(assumption)),
         )

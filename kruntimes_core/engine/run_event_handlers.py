@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kruntimes_core.engine.api_call_queue import CallQueue
+from kruntimes_core.engine.api_calls import CallQueue
 from kruntimes_core.engine.run_lifecycle import RunLifecycle
 from kruntimes_core.engine.runs import RunEntry, Runs
-from kruntimes_core.model.resource_version import newer_than_list, number, older
+from kruntimes_core.model.metadata import newer_than_list, older, version_number
 from kruntimes_core.model.run import RunObservation
 
 
@@ -62,7 +62,7 @@ class RunEventHandlers:
             return consistent and observation != entry.observation
         if older(observation.version, entry.floor):
             return False
-        ordered = number(observation.version) is not None and number(entry.floor) is not None
+        ordered = version_number(observation.version) is not None and version_number(entry.floor) is not None
         if not ordered and not consistent:
             self._calls.read(entry)
             return False

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kruntimes_core.engine.api_call_queue import CallQueue
-from kruntimes_core.engine.api_calls import Assumption, PendingBind
-from kruntimes_core.engine.assumed_runs import AssumedRuns
+from kruntimes_core.engine.api_calls import CallQueue, PendingBind
 from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.counters import Counters, SyncResult, WakeupSource
-from kruntimes_core.engine.runs import RunEntry, Runs, Stage
+from kruntimes_core.engine.reserve import AssumedRuns
+from kruntimes_core.engine.runs import Assumption, RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue
-from kruntimes_core.model.resource_version import newer
+from kruntimes_core.model.metadata import newer
 from kruntimes_core.model.run import Phase, RunObservation
 
 
@@ -97,11 +96,10 @@ class RunLifecycle:
         self._queue.enter(entry, Stage.IDLE)
         self._calls.drop(entry)
         entry.show(None)
-        entry.begin_cycle()
         if entry.decision is not None and entry.decision.snapshot is not None:
             # The journal has the latest. A decision keeps a snapshot of the Pods alive: twice what the
             # Run takes, and most Runs that are known were placed and have ended.
-            entry.decide(None)
+            entry.drop_decision()
 
     def _release_outlived(self, entry: RunEntry) -> bool:
         """End an assumption that a Pending observation has outlived; whether there was one."""

@@ -10,7 +10,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kruntimes_core.framework.plugin_results import PluginError
+
+class InterruptedCallError(BaseException):
+    """Raised inside a call that took too long. No `Exception`: no plugin is to swallow it."""
+
+    def __str__(self) -> str:
+        return "interrupted: it took longer than the time limit"
+
+
+class PluginError(Exception):
+    """A plugin is broken: it raised, or returned what its hook may not. Never read as a rejection."""
+
+    def __init__(self, plugin: str, origin: str, hook: str, problem: str, overtime: bool = False) -> None:
+        """plugin: its name; origin: distribution and version; hook: where; problem: one line.
+
+        overtime: whether it was interrupted; calls before it may have used the time up.
+        """
+        super().__init__(f"plugin {plugin} ({origin}) failed in {hook}: {problem}")
+        self.plugin = plugin
+        self.origin = origin
+        self.hook = hook
+        self.problem = problem
+        self.overtime = overtime
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,10 @@ from collections import Counter
 import pytest
 from scenes.looking import BASE_TEXT
 
-from kruntimes_core.engine.api_call_queue import CallQueue
-from kruntimes_core.engine.api_calls import PendingText, Write, WriteKind
+from kruntimes_core.engine.api_calls import CallQueue, PendingText, Write, WriteKind
 from kruntimes_core.engine.clock import SECOND, Timers
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.engine.runs import RunEntry, Runs
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.testing import make_run

@@ -24,7 +24,7 @@ from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.permissions import MissingPermissions
 from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles
 
 _STREAMS_A_NAMESPACE = 3

@@ -20,9 +20,8 @@ from urllib.parse import urlsplit
 
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.engine.clock import SECOND
-from kruntimes_core.model.input_files import SETTINGS_BYTES, read_file
 from kruntimes_core.model.messages import InputError, did_you_mean
-from kruntimes_core.model.yaml_text import load_documents
+from kruntimes_core.model.yaml_files import SETTINGS_BYTES, load_documents, read_file
 
 _DEFAULT = "~/.kube/config"
 _LOOK_TICKS = 30 * SECOND

@@ -29,7 +29,7 @@ from kruntimes_core.engine.api_calls import Refused
 from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.runs import RunEntry, Stage
-from kruntimes_core.model.resource_version import older
+from kruntimes_core.model.metadata import older
 from kruntimes_core.model.run import Phase, RunObservation
 from kruntimes_core.model.snapshot import Snapshot
 

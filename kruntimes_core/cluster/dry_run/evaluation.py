@@ -19,10 +19,9 @@ from kruntimes_core.cluster.dry_run.differences import (
 from kruntimes_core.cluster.dry_run.report import DryRunReport
 from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
 from kruntimes_core.engine.decisions import Decision, Outcome
-from kruntimes_core.engine.explain import EvaluateWork, Evaluation, EvaluationInput
-from kruntimes_core.engine.plugin_work import WorkResult
-from kruntimes_core.framework.plugin_results import PluginError, Reject
-from kruntimes_core.framework.profile import Profile
+from kruntimes_core.engine.plugin_work import EvaluateWork, Evaluation, EvaluationInput, WorkResult
+from kruntimes_core.framework.hookspecs import Reject
+from kruntimes_core.framework.profile import PluginError, Profile
 from kruntimes_core.framework.runtime import PluginFailure, PodScores
 from kruntimes_core.framework.runtime.plugin_calls import safe_str
 from kruntimes_core.model.run import Run

@@ -40,7 +40,7 @@ from kruntimes_core.engine.clock import Now
 from kruntimes_core.engine.decisions import Decision, NeverFits, Outcome
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.runs import RunEntry
-from kruntimes_core.framework.plugin_results import PluginError
+from kruntimes_core.framework.profile import PluginError
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Phase, Run
 

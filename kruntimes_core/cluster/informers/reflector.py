@@ -19,7 +19,7 @@ from kruntimes_core.cluster.informers.lister_watcher import (
 )
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.engine.clock import SECOND
-from kruntimes_core.model.resource_version import older
+from kruntimes_core.model.metadata import older
 
 _ASK_AGAIN_SECONDS = 60.0
 """How long until a resource that the server does not serve is listed again."""

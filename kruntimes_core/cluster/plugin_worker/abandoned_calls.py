@@ -23,8 +23,7 @@ from kruntimes_core.engine.plugin_work import (
     UnreserveWork,
     WorkResult,
 )
-from kruntimes_core.framework.plugin_results import InterruptedCallError, PluginError
-from kruntimes_core.framework.profile import ActivePlugin
+from kruntimes_core.framework.profile import ActivePlugin, InterruptedCallError, PluginError
 from kruntimes_core.framework.runtime import PluginFailure
 
 Culprit = tuple[ActivePlugin, str]
@@ -49,9 +48,7 @@ def frame_of(thread: Thread) -> FrameType | None:
 
 def plugins_of(work: PluginWork) -> tuple[ActivePlugin, ...]:
     """The plugins that a piece of work may call."""
-    if isinstance(work, UnreserveWork):
-        return (work.due.plugin,)
-    return (work.plugin,) if isinstance(work, QueueKeyWork) else work.profile.plugins
+    return (work.plugin,) if isinstance(work, UnreserveWork | QueueKeyWork) else work.profile.plugins
 
 
 def culprit_in_frame(frame: FrameType | None, plugins: Sequence[ActivePlugin]) -> Culprit | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from kruntimes_core.engine.explain import EvaluateWork
-from kruntimes_core.engine.plugin_work import Work, WorkResult
+from kruntimes_core.engine.plugin_work import EvaluateWork, Work, WorkResult
 
 PluginWork = Work | EvaluateWork
 """What runs the code of plugins: a step of a cycle, or a question about one."""

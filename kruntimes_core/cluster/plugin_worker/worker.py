@@ -30,7 +30,7 @@ from kruntimes_core.cluster.plugin_worker.abandoned_calls import (
 )
 from kruntimes_core.cluster.plugin_worker.protocol import LIMIT_SECONDS, Done, PluginWork
 from kruntimes_core.engine.plugin_work import Runners, UnreserveWork, WorkResult
-from kruntimes_core.framework.plugin_results import InterruptedCallError, PluginError
+from kruntimes_core.framework.profile import InterruptedCallError, PluginError
 from kruntimes_core.framework.runtime import plugin_calls
 
 GRACE_SECONDS = 1.0
@@ -265,7 +265,7 @@ class DeferredUnreserves:
         self._due.clear()
         self._waiting.clear()
         for work, done in kept:
-            queue = self._waiting if work.due.plugin.name in stuck else self._due
+            queue = self._waiting if work.plugin.name in stuck else self._due
             queue.append((work, done))
 
 

@@ -32,8 +32,7 @@ from kruntimes_core.cluster.scheduler.scheduler_metrics import show_scheduler
 from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop, no_background_work
 from kruntimes_core.engine import events as engine_events
 from kruntimes_core.engine.api_calls import ReadAnswer, Request, WriteAnswer
-from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Engine, Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.run import RunObservation

@@ -9,7 +9,7 @@ from kruntimes_core.engine.cache.allocations import Allocation, Allocations, Run
 from kruntimes_core.engine.cache.namespaces import CacheEventHandler, Namespaces
 from kruntimes_core.engine.cache.pods import PodCache
 from kruntimes_core.engine.counters import WakeupSource
-from kruntimes_core.model.resource_version import newer_than_list, older
+from kruntimes_core.model.metadata import newer_than_list, older
 from kruntimes_core.model.snapshot import Pods, Snapshot
 from kruntimes_core.model.targets import Targets
 from kruntimes_core.model.workspace import Workspace, WorkspaceObservation

@@ -11,8 +11,8 @@ from kruntimes_core.engine.cache.heartbeats import Heartbeat, LastHeartbeats, ne
 from kruntimes_core.engine.cache.namespaces import Namespaces
 from kruntimes_core.engine.clock import Now
 from kruntimes_core.engine.counters import WakeupSource
+from kruntimes_core.model.metadata import newer_than_list, older
 from kruntimes_core.model.pod import PodObservation, RuntimePod, Unavailability
-from kruntimes_core.model.resource_version import newer_than_list, older
 
 PodKey = tuple[str, str]
 """(namespace, name)."""

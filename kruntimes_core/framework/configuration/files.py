@@ -23,9 +23,8 @@ from kruntimes_core.framework.configuration.models import (
     dotted,
     what,
 )
-from kruntimes_core.model.input_files import SETTINGS_BYTES, read_file
 from kruntimes_core.model.messages import did_you_mean
-from kruntimes_core.model.yaml_text import load_documents
+from kruntimes_core.model.yaml_files import SETTINGS_BYTES, load_documents, read_file
 
 # How pydantic begins its sentences, and how this host's errors go on after a path.
 _OPENINGS = (("Input should ", "must "), ("String should ", "must "), ("Tuple should ", "must "))

@@ -21,7 +21,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from kruntimes_core.model.messages import InputError
-from kruntimes_core.model.yaml_text import locate
+from kruntimes_core.model.yaml_files import locate
 
 EVERY = "*"
 """In `disabled`: every plugin that `enabled` does not name."""

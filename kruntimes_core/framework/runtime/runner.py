@@ -13,7 +13,7 @@ from kruntimes_core.framework.runtime.filter import FilterAnswers, FilterResult,
 from kruntimes_core.framework.runtime.plan_results import ScheduleResult, Unschedulable, Verdict
 from kruntimes_core.framework.runtime.pod_set import PodSet
 from kruntimes_core.framework.runtime.prefilter import InvalidRunResult, PreFilters, PreFilterState
-from kruntimes_core.framework.runtime.result_cache import CachedResults, CallCounts, PlanInputs, ResultCache
+from kruntimes_core.framework.runtime.result_cache import CachedResults, PlanInputs, ResultCache
 from kruntimes_core.framework.runtime.score import PodScores, ScoreAnswers, Scorers
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
@@ -34,15 +34,19 @@ class Runner:
     def __init__(self, profile: Profile, reuse: bool = True, records: bool = False) -> None:
         """records: keep each answer of a filter, for `explain`; a stateful plugin's cannot be had again."""
         self.profile = profile
-        self.call_counts = CallCounts()
         self._reuse = reuse
         self._records = records or any(plugin.stateful for plugin in profile.plugins)
         self._recorder: Runner | None = None
         self._prefilters = PreFilters(profile, reuse)
-        self._filters = Filters(profile, self.call_counts, reuse, self._records)
-        self._scorers = Scorers(profile, self.call_counts, reuse)
+        self._filters = Filters(profile, reuse, self._records)
+        self._scorers = Scorers(profile, reuse)
         self._cache = ResultCache(self._filters.caches, self._scorers.caches)
         self._pod_sets: dict[tuple[str, str], PodSet] = {}
+
+    @property
+    def calls(self) -> int:
+        """How often filters and scorers were called, which is for one Pod each time."""
+        return self._cache.calls
 
     def plan(
         self,
@@ -63,7 +67,6 @@ class Runner:
         filtered = self._filters.run(inputs, results.filters, pods.present)
         left_out = pods.named(excluded) if excluded else 0
         best = self._scorers.best(inputs, results.scores, filtered.feasible, left_out)
-        inputs.state.gather_reads()
         if best is None:
             return self._unschedulable(inputs, results, filtered)
         return ScheduleResult(
@@ -87,7 +90,6 @@ class Runner:
         filtered = self._filters.run(inputs, results.filters, inputs.pods.named({pod_name}))
         if not filtered.feasible:
             return None
-        inputs.state.gather_reads()
         return ScheduleResult(prefilter_state=inputs.state, pod=pod)
 
     def explain(

@@ -6,7 +6,7 @@ from offering.scene import ALL, Scene
 
 from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.engine.plugin_work import PlanWork
-from kruntimes_core.framework.plugin_results import InterruptedCallError
+from kruntimes_core.framework.profile import InterruptedCallError
 
 
 def test_a_call_that_never_came_back_names_the_plugin_and_binds_nobody(scene: Scene) -> None:

@@ -11,7 +11,7 @@ from histories.steps import Step, histories
 from hypothesis import given, settings
 
 from kruntimes_core.engine.clock import SECOND
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS, WORKSPACES, Host
 

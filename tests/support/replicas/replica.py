@@ -15,7 +15,7 @@ from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_e
 from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.testing.builders import NOW
 from replicas.server import NAMESPACE, Server
 from replicas.wire import Traffic, Wire

@@ -10,8 +10,8 @@ import pytest
 from virtual.time import run_virtual
 
 from kruntimes_core.cli.scheduler.memory import rest_memory
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.engine.events import PodsListed, RunsListed
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.site import Means, prepared
 from kruntimes_core.lab.bench.engine.stopwatch import Stopwatch

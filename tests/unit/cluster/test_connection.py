@@ -28,8 +28,8 @@ from kruntimes_core.cluster.client.connection import (
 from kruntimes_core.cluster.client.transport import Call, NotSentError, Response
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.engine.clock import SECOND, Now
-from kruntimes_core.model.input_files import SETTINGS_BYTES
 from kruntimes_core.model.messages import InputError
+from kruntimes_core.model.yaml_files import SETTINGS_BYTES
 
 IN_POD = {"KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBERNETES_SERVICE_PORT": "443"}
 

@@ -8,7 +8,7 @@ import pytest
 from memoryapi.site import Site, play
 
 from kruntimes_core.cluster.client.transport import Call
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles
 
 RESOURCES = ("runs", "pods", "persistentworkspaces")

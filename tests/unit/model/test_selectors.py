@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kruntimes_core.model.decode import Decoder, compile_selector
-from kruntimes_core.model.selectors import LabelSelector, LabelSet, Operator, Requirement
+from kruntimes_core.model.decode import Decoder
+from kruntimes_core.model.selectors import LabelSelector, LabelSet, Operator, Requirement, compile_selector
 from kruntimes_core.testing import matching, run_object
 
 Expression = tuple[str, str, tuple[str, ...]]

@@ -10,7 +10,7 @@ from kruntimes_core.cli.commands import Exit, with_time_limit
 from kruntimes_core.cli.output.documents import write_json
 from kruntimes_core.cli.output.screen import follow, standard_output
 from kruntimes_core.cli.output.text import printable
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.lab.bench.engine.measuring import Bench

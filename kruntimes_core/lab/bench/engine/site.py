@@ -10,10 +10,9 @@ from datetime import timedelta
 from kruntimes_core.cluster.plugin_worker.attended import CurrentCall
 from kruntimes_core.engine.api_calls import Applied, Found, Write, WriteKind
 from kruntimes_core.engine.clock import Now, ticks
-from kruntimes_core.engine.engine import Engine
+from kruntimes_core.engine.engine import Engine, Settings
 from kruntimes_core.engine.events import Event, PodsListed, RunsListed, WorkspacesListed
-from kruntimes_core.engine.plugin_work import Runners, RunWork, Work
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.plugin_work import QueueKeyWork, Runners, RunWork, Work
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.bench.engine.cluster import Cluster
 from kruntimes_core.lab.bench.engine.lives import Life
@@ -123,7 +122,7 @@ class Site:
     def work_for(self, names: Container[str], watch: Stopwatch) -> None:
         """Do all work, and tell what is done for these Runs (`decide`) from what is for others (`offer`)."""
         while (work := self.take()) is not None:
-            others = isinstance(work, RunWork) and work.run.name not in names
+            others = isinstance(work, RunWork | QueueKeyWork) and work.run.name not in names
             watch.lap("offer" if others else "decide")
         watch.lap("decide")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.bench.engine.measuring import Bench
 from kruntimes_core.lab.bench.engine.shape import Shape

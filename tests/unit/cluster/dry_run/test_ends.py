@@ -10,7 +10,7 @@ from memoryapi.site import Site
 
 from kruntimes_core.cluster.dry_run.differences import DifferenceKind
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.framework.plugin_results import InvalidRun
+from kruntimes_core.framework.hookspecs import InvalidRun
 from kruntimes_core.model.run import Run
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 

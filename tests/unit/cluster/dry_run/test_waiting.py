@@ -9,7 +9,7 @@ from memoryapi.site import Site
 
 from kruntimes_core.cluster.dry_run.differences import DifferenceKind, Hint
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.framework.plugin_results import Reject
+from kruntimes_core.framework.hookspecs import Reject
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.objects import time_text
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of

@@ -13,7 +13,7 @@ from memoryapi.site import Site
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from kruntimes_core.cluster.event_recorder.event import EventReason
 from kruntimes_core.cluster.event_recorder.event_queue import Lane
-from kruntimes_core.framework.plugin_results import InvalidRun
+from kruntimes_core.framework.hookspecs import InvalidRun
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness.api_server import PODS
 from kruntimes_core.testing.objects import affinity_object, term_object

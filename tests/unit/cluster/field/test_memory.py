@@ -19,7 +19,7 @@ from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.objects import pod_object, run_object

@@ -11,7 +11,7 @@ from scenes.planners import executed, passing, planning, returned
 from scenes.planning import work_of
 
 from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
-from kruntimes_core.engine.explain import EvaluateWork, EvaluationInput
+from kruntimes_core.engine.plugin_work import EvaluateWork, EvaluationInput
 from kruntimes_core.framework.runtime import PluginFailure, ScheduleResult
 from kruntimes_core.testing.builders import make_pod, make_run, make_snapshot
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 
 from kruntimes_core.model.messages import quoted
-from kruntimes_core.model.run import InvalidInput
 
 NOTHING: Mapping[str, object] = {}
 # A JSON reader gives a dict; an instance check against the abstract class costs ten times as much.
@@ -35,10 +34,6 @@ class DecodeError(ValueError):
     def below(self, parent: str) -> DecodeError:
         """The same problem, with the path of the object that contains the field."""
         return DecodeError(f"{parent}.{self.path}", self.problem, unreadable=self.unreadable)
-
-    def as_invalid(self, reason: str) -> InvalidInput:
-        """The verdict on the Run that the field belongs to."""
-        return InvalidInput(reason, self.path, str(self), self.unreadable)
 
 
 def members(value: object) -> Mapping[str, object]:

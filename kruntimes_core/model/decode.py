@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kruntimes_core.model.decode.affinity import compile_selector
-from kruntimes_core.model.decode.fields import DecodeError
-from kruntimes_core.model.decode.interning import SharedMetadata
-from kruntimes_core.model.decode.pod import PodDecoder
-from kruntimes_core.model.decode.run import RunDecoder
-from kruntimes_core.model.decode.workspace import decode_workspace
-from kruntimes_core.model.pod import PodObservation
-from kruntimes_core.model.run import RunObservation
-from kruntimes_core.model.workspace import WorkspaceObservation
-
-__all__ = ["DecodeError", "Decoder", "compile_selector"]
+from kruntimes_core.model.metadata import SharedMetadata
+from kruntimes_core.model.pod import PodDecoder, PodObservation
+from kruntimes_core.model.run import RunDecoder, RunObservation
+from kruntimes_core.model.workspace import WorkspaceObservation, decode_workspace
 
 
 class Decoder:

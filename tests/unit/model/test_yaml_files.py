@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.model.yaml_text import YamlError, is_bomb, load_documents, locate
+from kruntimes_core.model.yaml_files import YamlError, is_bomb, load_documents, locate
 
 
 def load(text: str | bytes) -> list[tuple[int, Any]]:
