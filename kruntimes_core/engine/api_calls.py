@@ -1,4 +1,4 @@
-"""The calls that the engine wants made to the API server, and the answers that may come back.
+"""API calls: what the engine wants written and read, the answers, and the queue in which calls wait.
 
 A pending call waits in the call queue; a `Write` or `Read` is what the driver is handed; an answer says
 whether it was applied, refused, or has an unknown outcome (semantics, Writes, and doubt).
@@ -25,7 +25,7 @@ class WriteKind(Enum):
     BIND = "bind"
     TERMINAL = "terminal"
     WITHDRAW = "withdraw"
-    """A changed text that moves the version on, so that a bind with an unknown outcome can never land."""
+    """A changed text: in the new version a bind with an unknown outcome can never be applied."""
     TEXT = "text"
 
 
@@ -63,7 +63,7 @@ class PendingText:
 
 @dataclass(frozen=True, slots=True)
 class PendingWithdrawal:
-    """Make sure that a bind with an unknown outcome which is not wanted any more cannot land."""
+    """Write another text, so that an unwanted bind with an unknown outcome can never be applied."""
 
     assumption: Assumption
     message: str
@@ -161,8 +161,6 @@ class _DelayedText:
     """A text that has no turn yet: a newer one takes its place, and its time."""
 
     message: str
-    until: int
-    """In ticks; then it is a `PendingText`."""
 
 
 @dataclass(slots=True)
@@ -197,8 +195,6 @@ class CallQueue:
         self._calls: dict[RunEntry, _RunCalls] = {}
         self._reads: deque[RunEntry] = deque()
         self._writes: dict[WriteKind, deque[tuple[RunEntry, Pending]]] = {kind: deque() for kind in WriteKind}
-        self._delayed: deque[tuple[RunEntry, _DelayedText]] = deque()
-        """By time: each is delayed for as long as the others."""
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -237,7 +233,7 @@ class CallQueue:
     def delay(self, entry: RunEntry, text: str, until: int) -> None:
         """Let a text wait for its time (in ticks), and then for its turn; until then it may be replaced.
 
-        A text that replaces a delayed one gets its time: one that keeps changing is written at last.
+        It gets the time of a delayed text that it replaces, so a text that keeps changing is written, too.
         """
         calls = self._of(entry)
         if isinstance(calls.pending, _DelayedText):
@@ -245,25 +241,12 @@ class CallQueue:
         elif isinstance(calls.pending, PendingText):
             self.put(entry, PendingText(text))
         else:
-            calls.pending = delayed = _DelayedText(text, until)
-            self._delayed.append((entry, delayed))
-
-    def release(self, now: int) -> None:
-        """Let the texts have their turn whose time has come. now: in ticks."""
-        while self._delayed and self._delayed[0][1].until <= now:
-            entry, delayed = self._delayed.popleft()
-            if self._stands(entry, delayed):
-                self.put(entry, PendingText(delayed.message))
-
-    @property
-    def next_release(self) -> int | None:
-        """When `release` is due, in ticks."""
-        while self._delayed:
-            entry, delayed = self._delayed[0]
-            if self._stands(entry, delayed):
-                return delayed.until
-            self._delayed.popleft()
-        return None
+            calls.pending = delayed = _DelayedText(text)
+            self._timers.at(
+                until,
+                lambda: self._stands(entry, delayed),
+                lambda: self.put(entry, PendingText(delayed.message)),
+            )
 
     def drop(self, entry: RunEntry) -> None:
         """The pending write of this Run is not wanted any more."""
@@ -321,7 +304,7 @@ class CallQueue:
         return None
 
     def was_read(self, entry: RunEntry) -> bool:
-        """The read in flight was answered. False if it began too early to tell what is asked now."""
+        """The read in flight was answered. False if it began before the last call of `read`."""
         calls = self._of(entry)
         again, calls.read_again = calls.read_again, False
         calls.reading = calls.read_sent = False
@@ -333,7 +316,7 @@ class CallQueue:
     # Inside
 
     def forget(self, entry: RunEntry) -> None:
-        """The Run does not exist any more: none of its calls means anything."""
+        """The Run does not exist any more: all of its calls are dropped."""
         self._calls.pop(entry, None)
 
     def _of(self, entry: RunEntry) -> _RunCalls:

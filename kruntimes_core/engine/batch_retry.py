@@ -7,10 +7,12 @@ Pod, when a plugin fails, or when it changed meanwhile.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from kruntimes_core.engine.counters import Counters
 from kruntimes_core.engine.current_profiles import CurrentProfiles
 from kruntimes_core.engine.failure_handling import FailureHandler
-from kruntimes_core.engine.plugin_work import BatchRetryWork, PlanWork
+from kruntimes_core.engine.plugin_work import BatchRetryWork, Cycle, PlanWork
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.engine.scheduling_cycle import SchedulingCycle
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
@@ -21,22 +23,15 @@ from kruntimes_core.framework.runtime import PlanOutcome, PluginFailure, Unsched
 _BATCH_SIZE = 64
 
 
+@dataclass(slots=True, eq=False)
 class BatchRetry:
     """Takes classes from the queue in batches, and handles what came of them."""
 
-    def __init__(
-        self,
-        profiles: CurrentProfiles,
-        queue: SchedulingQueue,
-        cycle: SchedulingCycle,
-        failures: FailureHandler,
-        counters: Counters,
-    ) -> None:
-        self._profiles = profiles
-        self._queue = queue
-        self._cycle = cycle
-        self._failures = failures
-        self._counters = counters
+    _profiles: CurrentProfiles
+    _queue: SchedulingQueue
+    _cycle: SchedulingCycle
+    _failures: FailureHandler
+    _counters: Counters
 
     # Take
 
@@ -49,34 +44,41 @@ class BatchRetry:
         if retry is None:
             return None
         retries = [retry]
-        while len(retries) < _BATCH_SIZE and (next_retry := self._next_class(first)) is not None:
+        while len(retries) < _BATCH_SIZE and (next_retry := self._next_class(retry)) is not None:
             retries.append(next_retry)
         next_plan = self._next_run(retry.profile)
-        leading = retry if next_plan is None else next_plan
         return BatchRetryWork(
-            cycle=leading.cycle,
-            run=leading.run,
-            profile=leading.profile,
+            cycle=next_plan.cycle if next_plan is not None else retry,
+            run=next_plan.run if next_plan is not None else retry.run,
+            profile=retry.profile,
             retries=tuple(retries),
             next_plan=next_plan,
         )
 
-    def _retry(self, waiting: EquivalenceClass) -> PlanWork | None:
-        """The plan for the first Run of a class, where that waits, if the class can be part of a batch."""
+    def _retry(self, waiting: EquivalenceClass, like: Cycle | None = None) -> Cycle | None:
+        """The cycle of the first Run of a class, not begun, if the class can be part of a batch.
+
+        like: the first one of the batch, whose snapshot is that of all.
+        """
         entry = waiting.first()
         if entry is None or waiting.swept or waiting.retry_alone or waiting.dependencies.any_change:
             return None
         if not self._queue.eligible(entry):
             return None
         waiting.begin_cycle()
-        return self._cycle.plan(self._cycle.cycle(entry, waiting), before=entry.prefilter_state)
+        if like is None:
+            return self._cycle.cycle(entry, waiting)
+        before = entry.prefilter_state
+        return Cycle(
+            entry, entry.token, entry.run, like.profile, like.snapshot, like.version, waiting, before
+        )
 
-    def _next_class(self, like: EquivalenceClass) -> PlanWork | None:
+    def _next_class(self, like: Cycle) -> Cycle | None:
         """The retry of the class that is next in the queue, if it is of the same Runtime and profile."""
-        waiting = self._queue.active.peek()
-        if not isinstance(waiting, EquivalenceClass) or waiting.key[:3] != like.key[:3]:
+        waiting, first = self._queue.active.peek(), like.equivalence_class
+        if not isinstance(waiting, EquivalenceClass) or first is None or waiting.key[:3] != first.key[:3]:
             return None
-        retry = self._retry(waiting)
+        retry = self._retry(waiting, like)
         if retry is not None:
             self._queue.active.pop_peeked()
         return retry
@@ -97,42 +99,43 @@ class BatchRetry:
         """Handle what came of a batch; what was not reached is retried later."""
         outcomes = self._abandoned(work, result) if isinstance(result, PluginFailure) else result
         # Only the last one may reserve, so what is current for the first is for all.
-        current = bool(outcomes) and self._cycle.still_current(work.retries[0].cycle)
+        current = bool(outcomes) and self._cycle.still_current(work.retries[0])
         for retry, outcome in zip(work.retries, outcomes, strict=False):
             self._finish_retry(work, retry, outcome, current)
         for retry in work.retries[len(outcomes) :]:
-            self._cycle.end(retry.cycle)
+            self._cycle.end(retry)
         next_plan = work.next_plan
-        if next_plan is None or next_plan.cycle.void:
+        if next_plan is None:
             return
-        if len(outcomes) > len(work.retries):
+        if next_plan.cycle.void:
+            self._cycle.end(next_plan.cycle)
+        elif len(outcomes) > len(work.retries):
             self._finish_plan(next_plan, outcomes[-1], first=False)
         else:
+            self._cycle.end(next_plan.cycle)
             self._queue.requeue(next_plan.cycle.entry)
 
     def _abandoned(self, work: BatchRetryWork, broken: PluginFailure) -> list[PlanOutcome]:
-        """A call did not come back, and which class it hung for is not known: each is tried by itself now."""
+        """A call did not return, and for which class is not known: from here on each is tried by itself."""
         if len(work.retries) == 1 and work.next_plan is None:
             return [broken]
         for retry in work.retries:
-            if retry.cycle.equivalence_class is not None:
-                retry.cycle.equivalence_class.keep_apart()
+            if retry.equivalence_class is not None:
+                retry.equivalence_class.keep_apart()
         self._failures.count_error(broken.error)
         return []
 
-    def _finish_retry(
-        self, work: BatchRetryWork, retry: PlanWork, outcome: PlanOutcome, current: bool
-    ) -> None:
-        cycle, waiting = retry.cycle, retry.cycle.equivalence_class
-        if cycle.void or waiting is None:  # it has left the class: the next one is tried
-            self._cycle.end(cycle)
+    def _finish_retry(self, work: BatchRetryWork, retry: Cycle, outcome: PlanOutcome, current: bool) -> None:
+        waiting = retry.equivalence_class
+        if retry.void or waiting is None:  # it has left the class: the next one is tried
+            self._cycle.end(retry)
         elif isinstance(outcome, Unschedulable) and outcome.prefilter_state.class_key == waiting.key[3]:
-            if self._cycle.still_holds(cycle, outcome):
+            if self._cycle.still_holds(retry, outcome):
                 self._counters.rejected(outcome.rejections)
-                self._failures.unschedulable(cycle, outcome, current)
-            self._cycle.end(cycle)
+                self._failures.unschedulable(retry, outcome, current)
+            self._cycle.end(retry)
         else:
-            self._finish_plan(self._cycle.begin(cycle), outcome, first=retry is work.retries[0])
+            self._finish_plan(self._cycle.begin(retry), outcome, first=retry is work.retries[0])
 
     def _finish_plan(self, plan: PlanWork, outcome: PlanOutcome, first: bool) -> None:
         """What came of one plan of a batch. first: none was made before it.

@@ -1,4 +1,4 @@
-"""The record that every decision leaves: kept by reference, rendered only when somebody reads it."""
+"""The record that every decision leaves: kept by reference, written out as a plan document on demand."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Journal:
         """Told of each decision at once: the planner collects them, a host logs them."""
 
     def note(self, former: Decision | None, decision: Decision) -> None:
-        """Record a decision. former: the one before it for the same Run; the same answer is no news."""
+        """Record a decision, unless it is the same answer. former: the one before it for the same Run."""
         if former is not None and former.same_answer(decision):
             return
         self.latest.append(decision)
@@ -155,7 +155,7 @@ def decision_document(decision: Decision, uid: Uid, never: bool) -> dict[str, An
 def candidates_document(decision: Decision, runner_of: Callable[[Profile], Runner]) -> list[dict[str, Any]]:
     """The Pods of the Runtime by name: which filter rejected each, and what each scorer gave.
 
-    Where a plugin breaks now, its Pods are listed without.
+    Where a plugin fails now, the list is empty, unless the decision kept the answers.
     """
     profile, snapshot = decision.profile, decision.snapshot
     if profile is None or snapshot is None:

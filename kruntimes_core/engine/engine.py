@@ -22,7 +22,6 @@ from kruntimes_core.engine.failure_handling import FailureHandler
 from kruntimes_core.engine.outcome_resolver import OutcomeResolver
 from kruntimes_core.engine.plugin_work import BatchRetryWork, Work, WorkResult
 from kruntimes_core.engine.reserve import AssumedRuns
-from kruntimes_core.engine.run_event_handlers import RunEventHandlers
 from kruntimes_core.engine.run_lifecycle import RunLifecycle
 from kruntimes_core.engine.runs import RunEntry, Runs, Stage
 from kruntimes_core.engine.schedule_one import ScheduleOne
@@ -60,29 +59,31 @@ class Settings:
 
 
 class Engine:
-    """Places Pending Runs on Runtime Pods. Entered by one thread at a time; every call says when."""
+    """Places Pending Runs on Runtime Pods. Entered by one thread at a time; every call says when.
+
+    `cache`, `journal` and `counters` are there for a driver to read between its calls.
+    """
 
     def __init__(self, profiles: Profiles, settings: Settings, now: Now) -> None:
         """Make the parts and join them, from what is known up to what decides."""
         self._settings = settings
         self._clock = clock = EngineClock(now)
         self._timers = timers = Timers()
-        self._counters = counters = Counters()
-        self._journal = journal = Journal()
+        self.counters = counters = Counters()
+        self.journal = journal = Journal()
         self._profiles = current = CurrentProfiles(profiles)
         self._runs = runs = Runs()
         backoff = RunBackoff(clock, settings.backoff_initial, settings.backoff_max)
         self._queue = queue = SchedulingQueue(current, backoff, clock, timers, counters)
-        self._cache = cache = Cache(queue.unschedulable, settings.heartbeat_staleness)
+        self.cache = cache = Cache(queue.unschedulable, settings.heartbeat_staleness)
         self._assumed = assumed = AssumedRuns(cache)
         self._calls = calls = CallQueue(runs, timers)
 
         self._lifecycle = lifecycle = RunLifecycle(runs, cache, queue, assumed, calls, counters)
-        self._run_handlers = handlers = RunEventHandlers(runs, calls, lifecycle)
         self._binding_cycle = binding = BindingCycle(
             clock, runs, cache, queue, assumed, calls, lifecycle, counters
         )
-        self._resolver = OutcomeResolver(timers, runs, queue, calls, lifecycle, handlers, binding)
+        self._resolver = OutcomeResolver(timers, runs, queue, calls, lifecycle, binding)
 
         failures = FailureHandler(settings.text_delay, clock, current, queue, calls, journal, counters)
         cycle = SchedulingCycle(clock, current, cache, queue, assumed, calls, failures, journal, counters)
@@ -102,17 +103,17 @@ class Engine:
         self._clock.advance(now)
         match event:
             case events.RunObserved(observation):
-                self._run_handlers.observed(observation)
+                self._lifecycle.observed(observation)
             case events.RunGone():
-                self._run_handlers.gone(event.namespace, event.name, event.uid)
+                self._lifecycle.gone(event.namespace, event.name, event.uid)
             case events.RunsListed():
-                self._run_handlers.listed(event.observations, event.version, event.namespace)
+                self._lifecycle.listed(event.observations, event.version, event.namespace)
             case events.PodObserved(observation):
-                self._cache.pods.observe(observation, now)
+                self.cache.pods.observe(observation, now)
             case events.PodGone():
-                self._cache.pods.gone(event.namespace, event.name, event.uid, event.version)
+                self.cache.pods.gone(event.namespace, event.name, event.uid, event.version)
             case events.PodsListed():
-                self._cache.pods.listed(event.observations, event.version, event.namespace, now)
+                self.cache.pods.listed(event.observations, event.version, event.namespace, now)
             case _:
                 self._handle_workspace(event)
         if isinstance(event, events.RunsListed | events.PodsListed | events.WorkspacesListed):
@@ -122,17 +123,16 @@ class Engine:
     def _handle_workspace(self, event: events.Event) -> None:
         match event:
             case events.WorkspaceObserved(observation):
-                self._cache.workspaces.observe(observation)
+                self.cache.workspaces.observe(observation)
             case events.WorkspaceGone():
-                self._cache.workspaces.gone(event.namespace, event.name, event.uid, event.version)
+                self.cache.workspaces.gone(event.namespace, event.name, event.uid, event.version)
             case events.WorkspacesListed():
-                self._cache.workspaces.listed(event.observations, event.version, event.namespace)
+                self.cache.workspaces.listed(event.observations, event.version, event.namespace)
 
     def tick(self, now: Now) -> None:
         """Do what is due by `now`: delays, backoffs, heartbeats that ran out, the sweep."""
         self._clock.advance(now)
-        self._cache.pods.expire(now)
-        self._calls.release(now.ticks)
+        self.cache.pods.expire(now)
         for action in self._timers.due(now.ticks):
             action()
 
@@ -186,7 +186,7 @@ class Engine:
         self._clock.advance(now)
         self._wants_to_lead = self._leading = False
         for entry in self._runs:
-            # A text may be in flight meanwhile; a bind or an ending that is gets its answer first.
+            # A text in flight changes nothing; a bind or an ending in flight gets its answer first.
             if entry.stage is Stage.BINDING and entry.assumption and not entry.assumption.guard:
                 self._lifecycle.drop_bind(entry)
             elif entry.stage is Stage.SCHEDULING or (
@@ -217,21 +217,6 @@ class Engine:
         return self._profiles.current
 
     @property
-    def cache(self) -> Cache:
-        """What is known of the cluster."""
-        return self._cache
-
-    @property
-    def journal(self) -> Journal:
-        """The latest decisions."""
-        return self._journal
-
-    @property
-    def counters(self) -> Counters:
-        """What was counted."""
-        return self._counters
-
-    @property
     def synced(self) -> bool:
         """Whether Runs, Pods and workspaces are all known: nothing is decided before."""
         return len(self._listed) == 3
@@ -244,7 +229,7 @@ class Engine:
     @property
     def wake_at(self) -> int | None:
         """When `tick` is due, in ticks of the monotonic clock."""
-        moments = (self._timers.next, self._cache.pods.next_expiry, self._calls.next_release)
+        moments = (self._timers.next, self.cache.pods.next_expiry)
         return min((at for at in moments if at is not None), default=None)
 
     def find(self, namespace: str, name: str) -> RunEntry | None:
@@ -260,8 +245,13 @@ class Engine:
         return self._calls.in_flight(entry)
 
     def assumed(self, namespace: str, pod_uid: str) -> Counter[str]:
-        """How much of a Pod's usage, by resource, is tentative: no Run says yet that it is there."""
-        return self._assumed.assumed_usage(namespace, pod_uid)
+        """How much of a Pod's usage, by resource, is assumed: no Run says yet that it is there."""
+        usage: Counter[str] = Counter()
+        for entry in self._runs:
+            held = entry.assumption
+            if held is not None and (held.pod.namespace, held.pod.uid) == (namespace, pod_uid):
+                usage.update(held.run.request)
+        return usage
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -272,7 +262,7 @@ class Engine:
             "awaiting_queue_key": self._queue.awaiting_key_size,
             "calls": len(self._calls),
             "timers": len(self._timers),
-            "allocations": self._cache.allocations,
+            "allocations": self.cache.allocations,
             "unschedulable": len(self._queue.unschedulable),
             "classes": len(self._queue.unschedulable.classes()),
         }
@@ -282,7 +272,7 @@ class Engine:
     def _advance_to_decide(self, now: Now) -> None:
         """However late the driver's timer is, no decision trusts a heartbeat that has run out."""
         self._clock.advance(now)
-        self._cache.pods.expire(now)
+        self.cache.pods.expire(now)
 
     def _arm_sweep(self) -> None:
         def sweep() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from kruntimes_core.engine.api_calls import CallQueue, PendingTerminal, PendingText
 from kruntimes_core.engine.clock import EngineClock
 from kruntimes_core.engine.counters import Counters, SyncResult
@@ -16,26 +18,17 @@ from kruntimes_core.model.run import Phase
 from kruntimes_core.model.status_patches import status_message, waiting_patch
 
 
+@dataclass(slots=True, eq=False)
 class FailureHandler:
     """Records the decision, moves the Run to where it belongs, and queues the write that says so."""
 
-    def __init__(
-        self,
-        text_delay: int,
-        clock: EngineClock,
-        profiles: CurrentProfiles,
-        queue: SchedulingQueue,
-        calls: CallQueue,
-        journal: Journal,
-        counters: Counters,
-    ) -> None:
-        self._text_delay = text_delay
-        self._clock = clock
-        self._profiles = profiles
-        self._queue = queue
-        self._calls = calls
-        self._journal = journal
-        self._counters = counters
+    _text_delay: int
+    _clock: EngineClock
+    _profiles: CurrentProfiles
+    _queue: SchedulingQueue
+    _calls: CallQueue
+    _journal: Journal
+    _counters: Counters
 
     # No feasible Pod
 
@@ -69,7 +62,7 @@ class FailureHandler:
     # The waiting text
 
     def _show(self, cycle: Cycle, outcome: Unschedulable, message: WaitingMessage) -> None:
-        """Record why a Run waits, and write that text if it does not stand there already."""
+        """Record why a Run waits, and write that text unless the status shows it already."""
         entry, text = cycle.entry, message.text
         decision = cycle.decision(
             outcome=Outcome.WAITING,
@@ -80,7 +73,7 @@ class FailureHandler:
         )
         entry.decide(decision, self._journal)
         entry.show(text)
-        # While another write is in flight, what stands is not known: decided again after its answer.
+        # While a write is in flight, the text in the status is not known: decided again after its answer.
         if self._calls.in_flight(entry) is None and waiting_patch(entry.observation, text) is None:
             self._calls.drop(entry)
         elif self._calls.pending_text(entry) != text:
@@ -138,7 +131,7 @@ def is_news(before: Decision | None, waiting: EquivalenceClass | None, message: 
 
     In a cycle of its own, always. When its class was tried with changed Pods, only if they got further
     than those before, or as far and for another reason: else the text of a Run that can never be placed
-    would change, and be written, each time that other Runs come and go.
+    would be rewritten each time that other Runs come and go.
     """
     if waiting is None or waiting.swept or before is None:
         return True

@@ -53,7 +53,7 @@ class Runners:
         return runner
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Cycle:
     """A scheduling cycle of one Run. Only the engine changes it, and only between two pieces of work."""
 
@@ -61,11 +61,13 @@ class Cycle:
     token: int
     run: Run
     profile: Profile
-    equivalence_class: EquivalenceClass | None = None
-    """The class whose first Run this is, if it was taken from one."""
     snapshot: Snapshot
     version: int
     """Of the namespace when the snapshot was taken."""
+    equivalence_class: EquivalenceClass | None = None
+    """The class whose first Run this is, if it was taken from one."""
+    before: PreFilterState | None = None
+    """What the prefilters made of a Run that waits, when it was planned last."""
     turned_down: Mapping[str, ReserveRejection] = NONE_TURNED_DOWN
     """Pods that refused the reservation in this cycle, by name."""
     steps: Generator[PlanWork | CheckWork | ReserveWork, Any, None] | None = None
@@ -160,13 +162,10 @@ class PlanWork(RunWork):
     snapshot: Snapshot
     excluded: Set[str] = frozenset()
     """Pods that turned the reservation down in this cycle."""
-    before: PreFilterState | None = None
-    """What the prefilters made of the Run when it was planned last, to be looked at first."""
 
     def execute(self, runners: Runners) -> PlanOutcome:
         """What the plan came to."""
-        runner = runners.of(self.profile)
-        return _or_failure(lambda: runner.plan(self.run, self.snapshot, self.excluded, self.before))
+        return _or_failure(lambda: runners.of(self.profile).plan(self.run, self.snapshot, self.excluded))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,19 +189,22 @@ class BatchRetryWork(RunWork):
     that is planned in the same batch, else that of the first retry.
     """
 
-    retries: tuple[PlanWork, ...]
-    """Their cycles are begun only where a Pod is found or a plugin fails."""
+    retries: tuple[Cycle, ...]
+    """They begin only where a Pod is found or a plugin fails."""
     next_plan: PlanWork | None = None
     """What comes after the classes in the queue."""
 
     def execute(self, runners: Runners) -> list[PlanOutcome]:
         """What came of the retries in order, and of what comes after them, as far as they were made."""
-        counts = runners.of(self.profile).call_counts
+        runner = runners.of(self.profile)
         outcomes: list[PlanOutcome] = []
-        limit = counts.pods + _BATCH_CALLS
+        limit = runner.calls + _BATCH_CALLS
         for retry in self.retries:
-            outcomes.append(retry.execute(runners))
-            if not isinstance(outcomes[-1], Unschedulable) or counts.pods > limit:
+            try:
+                outcomes.append(runner.plan(retry.run, retry.snapshot, before=retry.before))
+            except PluginError as error:
+                outcomes.append(PluginFailure(error))
+            if not isinstance(outcomes[-1], Unschedulable) or runner.calls > limit:
                 return outcomes
         return outcomes if self.next_plan is None else [*outcomes, self.next_plan.execute(runners)]
 

@@ -1,20 +1,19 @@
 """Reserve: Runs are assumed on their Pods until their binds are confirmed, or come to nothing.
 
-A plugin's `unreserve` is called exactly once for each `reserve` that was called, whenever and however
-the reservation ends (semantics, Reserve).
+A plugin's `unreserve` is called exactly once for each `reserve` that was called, however the reservation
+ends (semantics, Reserve).
 """
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 
-from kruntimes_core.engine.cache import Allocation, Cache, RunKey
+from kruntimes_core.engine.cache import Allocation, Cache
 from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.engine.plugin_work import UnreserveWork
 from kruntimes_core.engine.runs import Assumption, RunEntry
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.framework.runtime import ScheduleResult
-from kruntimes_core.model.run import Request
 
 
 class AssumedRuns:
@@ -23,7 +22,6 @@ class AssumedRuns:
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
         self._unreserves: deque[UnreserveWork] = deque()
-        self._requests: dict[tuple[str, str], dict[RunKey, Request]] = {}  # by namespace and Pod UID
 
     def assume(self, entry: RunEntry, chosen: ScheduleResult, profile: Profile) -> Assumption | None:
         """Assume the Run on the Pod as it is now; None if its request does not fit any more.
@@ -38,7 +36,6 @@ class AssumedRuns:
         state, verdicts = chosen.prefilter_state, chosen.verdicts
         assumption = Assumption(entry.run, current, alone, profile, state, verdicts)
         entry.assume(assumption)
-        self._requests.setdefault((current.namespace, current.uid), {})[entry.key] = entry.run.request
         self.allocate(entry, WakeupSource.TARGET)
         return assumption
 
@@ -56,20 +53,12 @@ class AssumedRuns:
         if assumption is None:
             return
         entry.assume(None)
-        self._drop(entry.key, (assumption.pod.namespace, assumption.pod.uid))
         self.allocate(entry, cause)
         self.give_back(assumption, bound)
 
     def release(self, entry: RunEntry) -> None:
         """End an assumption that came to no bind."""
         self.end(entry, bound=False, cause=WakeupSource.RESERVATION_RELEASED)
-
-    def assumed_usage(self, namespace: str, pod_uid: str) -> Counter[str]:
-        """How much of a Pod's usage is assumed: no Run says yet that it is there."""
-        usage: Counter[str] = Counter()
-        for request in self._requests.get((namespace, pod_uid), {}).values():
-            usage.update(request)
-        return usage
 
     def give_back(self, assumption: Assumption, bound: bool) -> None:
         """Let `unreserve` be called, in reverse order, for all whose `reserve` was called."""
@@ -80,12 +69,6 @@ class AssumedRuns:
     def next_unreserve(self) -> UnreserveWork | None:
         """The next call of `unreserve` that is due."""
         return self._unreserves.popleft() if self._unreserves else None
-
-    def _drop(self, run: RunKey, pod: tuple[str, str]) -> None:
-        on_pod = self._requests[pod]
-        del on_pod[run]
-        if not on_pod:
-            del self._requests[pod]
 
 
 def _assumed_allocation(assumption: Assumption | None) -> Allocation | None:

@@ -58,7 +58,7 @@ class Assumption:
     bound_version: str = ""
     """The version of the bind's answer; empty until it is applied."""
     outcome_unknown: bool = False
-    """The bind may have been applied: nothing but a read that shows so or not ends it."""
+    """The bind may have been applied: only a read tells."""
     repeats: int = 0
     _reserved_by: list[ActivePlugin] = field(default_factory=list)
 
@@ -117,7 +117,7 @@ class RunEntry:
     """The class that it waits in; only the scheduling queue looks into it."""
     assumption: Assumption | None = None
     refused_in: str = ""
-    """The newest known version, if a write was refused in it all the same: no race, so not at once again."""
+    """The newest known version, if a write was refused in it: that is not a race, so it is retried later."""
     waiting_text: str | None = None
     """The text that the Run should show while it waits."""
     decision: Decision | None = None
@@ -137,7 +137,7 @@ class RunEntry:
     def held_by_plugins(self) -> bool:
         """Whether it is in a backoff that plugins caused: other plugins, or other arguments, may end it.
 
-        A backoff that the API server caused goes on, whatever decides.
+        A backoff that the API server caused goes on under other plugins, too.
         """
         made = self.decision
         if self.stage is not Stage.BACKOFF or made is None:
@@ -227,13 +227,19 @@ class RunEntry:
         former, self.decision = self.decision, decision
         journal.note(former, decision)
 
-    def drop_decision(self) -> None:
-        """Keep no decision."""
-        self.decision = None
-
-    def show(self, waiting_text: str | None) -> None:
+    def show(self, waiting_text: str) -> None:
         """Set the text that the Run should show while it waits."""
         self.waiting_text = waiting_text
+
+    def stop(self) -> None:
+        """Nothing is to be decided for the Run any more.
+
+        The journal has the latest decisions. One that is kept here keeps a snapshot of the Pods alive: twice
+        what the Run takes, and most Runs that are known were placed and have ended.
+        """
+        self.waiting_text = None
+        if self.decision is not None and self.decision.snapshot is not None:
+            self.decision = None
 
 
 class Runs:

@@ -6,6 +6,7 @@ This is what kube-scheduler's ScheduleOne does, cut where plugins are called: th
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, field
 
 from kruntimes_core.engine.batch_retry import BatchRetry
 from kruntimes_core.engine.clock import EngineClock
@@ -31,28 +32,19 @@ _SWEEP_SHARE = 16
 CANCELLED_MESSAGE = "cancelled before it was assigned to a runtime pod"
 
 
+@dataclass(slots=True, eq=False)
 class ScheduleOne:
     """Hands out work for one Run after another, and hands on what came of it."""
 
-    def __init__(
-        self,
-        clock: EngineClock,
-        profiles: CurrentProfiles,
-        queue: SchedulingQueue,
-        cycle: SchedulingCycle,
-        batch_retry: BatchRetry,
-        failures: FailureHandler,
-        journal: Journal,
-    ) -> None:
-        self._clock = clock
-        self._profiles = profiles
-        self._queue = queue
-        self._cycle = cycle
-        self._batch_retry = batch_retry
-        self._failures = failures
-        self._journal = journal
-        self._sweeping: deque[EquivalenceClass] = deque()
-        self._taken = 0
+    _clock: EngineClock
+    _profiles: CurrentProfiles
+    _queue: SchedulingQueue
+    _cycle: SchedulingCycle
+    _batch_retry: BatchRetry
+    _failures: FailureHandler
+    _journal: Journal
+    _sweeping: deque[EquivalenceClass] = field(default_factory=deque)
+    _taken: int = 0
 
     # Take
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator
+from dataclasses import dataclass, field
 from typing import Any
 
 from kruntimes_core.engine.api_calls import CallQueue, PendingBind
@@ -28,7 +29,6 @@ from kruntimes_core.framework.runtime import (
     PlanOutcome,
     PlanResult,
     PluginFailure,
-    PreFilterState,
     ScheduleResult,
     Unschedulable,
 )
@@ -46,62 +46,50 @@ Steps = Generator[CycleWork, Any, None]
 Placing = Generator[CycleWork, Any, bool]
 
 
+@dataclass(slots=True, eq=False)
 class SchedulingCycle:
     """Begins cycles, and lets each go on when its work is finished."""
 
-    def __init__(
-        self,
-        clock: EngineClock,
-        profiles: CurrentProfiles,
-        cache: Cache,
-        queue: SchedulingQueue,
-        assumed: AssumedRuns,
-        calls: CallQueue,
-        failures: FailureHandler,
-        journal: Journal,
-        counters: Counters,
-    ) -> None:
-        self._clock = clock
-        self._profiles = profiles
-        self._cache = cache
-        self._queue = queue
-        self._assumed = assumed
-        self._calls = calls
-        self._failures = failures
-        self._journal = journal
-        self._counters = counters
-        self._due: deque[CycleWork] = deque()
-        """Work that goes on at once with a cycle under way."""
+    _clock: EngineClock
+    _profiles: CurrentProfiles
+    _cache: Cache
+    _queue: SchedulingQueue
+    _assumed: AssumedRuns
+    _calls: CallQueue
+    _failures: FailureHandler
+    _journal: Journal
+    _counters: Counters
+    _due: deque[CycleWork] = field(default_factory=deque)
+    """Work that goes on at once with a cycle under way."""
 
     def cycle(self, entry: RunEntry, equivalence_class: EquivalenceClass | None = None) -> Cycle:
-        """A cycle that has not begun, on a snapshot of now. equivalence_class: where its Run waited."""
+        """A cycle that has not begun, on a snapshot of now. equivalence_class: where its Run waits."""
         run = entry.run
         return Cycle(
-            entry=entry,
-            token=entry.token,
-            run=run,
-            profile=self._profiles.of(run),
-            equivalence_class=equivalence_class,
-            snapshot=self._cache.snapshot(run.namespace, run.runtime, self._clock.now.wall),
-            version=self._cache.version(run.namespace),
+            entry,
+            entry.token,
+            run,
+            self._profiles.of(run),
+            self._cache.snapshot(run.namespace, run.runtime, self._clock.now.wall),
+            self._cache.version(run.namespace),
+            equivalence_class,
+            entry.prefilter_state,
         )
 
     def begin(self, cycle: Cycle) -> PlanWork:
         """Begin a cycle: its Run is being scheduled from here on."""
         self._enter(cycle)
-        plan = self.plan(cycle)
+        plan = self._plan(cycle)
         cycle.begin(self._schedule(cycle, plan))
         return plan
 
-    def plan(self, cycle: Cycle, before: PreFilterState | None = None) -> PlanWork:
-        """The plan of a cycle, on its snapshot. before: see `PlanWork`."""
+    def _plan(self, cycle: Cycle) -> PlanWork:
         return PlanWork(
             cycle=cycle,
             run=cycle.run,
             profile=cycle.profile,
             snapshot=cycle.snapshot,
             excluded=frozenset(cycle.turned_down),
-            before=before,
         )
 
     def next(self) -> CycleWork | None:
@@ -126,7 +114,9 @@ class SchedulingCycle:
             self.end(cycle)
 
     def end(self, cycle: Cycle) -> None:
-        """The class that the Run came from goes on."""
+        """End a cycle: the class that the Run came from goes on."""
+        if cycle.steps is not None:
+            cycle.steps.close()
         if cycle.equivalence_class is not None:
             self._queue.unschedulable.end_cycle(cycle.equivalence_class)
 
@@ -152,7 +142,7 @@ class SchedulingCycle:
             cycle.renew(self._profiles.of(cycle.entry.run))
             self._look(cycle)
             self._enter(cycle)
-            plan = self.plan(cycle)
+            plan = self._plan(cycle)
 
     def _place(self, cycle: Cycle, chosen: ScheduleResult) -> Placing:
         """Reserve the chosen Pod, after another call of the filters where that is not as it was.
@@ -244,9 +234,7 @@ class SchedulingCycle:
         targets = self._cache.targets(run.namespace)
         if targets is not cycle.snapshot.targets and not state.reads.hold(targets):
             return False
-        known = (
-            self._cache.workspaces.get(run.namespace, run.workspace) if run.workspace is not None else None
-        )
+        known = self._cache.workspace(run.namespace, run.workspace) if run.workspace is not None else None
         read = state.workspace
         if read is not None and read.phase is WorkspacePhase.MISSING:
             read = None

@@ -1,7 +1,7 @@
 """Profiles: the plugins that decide for a set of Runs, in order, their hooks resolved to plain functions.
 
 pluggy finds and checks the plugins; a cycle calls them directly, thirty times faster than through
-a hook relay.
+pluggy's hook relay.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class InterruptedCallError(BaseException):
-    """Raised inside a call that took too long. No `Exception`: no plugin is to swallow it."""
+    """Raised inside a call that took too long. Not an `Exception`, which a plugin might catch."""
 
     def __str__(self) -> str:
         return "interrupted: it took longer than the time limit"
@@ -105,8 +105,7 @@ class Profiles:
 def wrap_hooks(profiles: Profiles, wrap: Callable[[ActivePlugin, str, Hook], Callable[..., Any]]) -> Profiles:
     """The same profiles with something around every hook, to watch, count or time the calls.
 
-    wrap: gives what is called in the place of a hook's function, with the same arguments. The host calls that
-    as it calls the plugin's own: it cannot tell, and has no code for it.
+    wrap: gives the function that the host calls in the place of a hook's own, with the same arguments.
     """
 
     def wrapped(plugin: ActivePlugin) -> ActivePlugin:

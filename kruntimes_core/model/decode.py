@@ -1,4 +1,4 @@
-"""Decoding: from JSON objects of the API to the values of this room, and never an exception on the way."""
+"""Decoding: JSON objects of the API become the values of this room, and no JSON makes it raise."""
 
 from __future__ import annotations
 

@@ -86,6 +86,4 @@ def _within_bound(annotations: Mapping[str, str]) -> dict[str, str]:
 
 
 def _size(text: str) -> int:
-    if len(text) > _MAX_ANNOTATION_BYTES:
-        return len(text)
     return len(text.encode("utf-8", "surrogatepass"))

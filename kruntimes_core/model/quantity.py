@@ -116,8 +116,8 @@ def _read_text(text: str) -> int | Fraction:
     power -= len(fraction)
     if len(digits) + power > _MAX_DIGITS:
         raise _TooLargeError(text, negative=sign == "-")
-    nanos = _nanos(digits, power, binary or 0)
-    return _in_units(-nanos if sign == "-" else nanos)
+    nanos = _nanos(digits, power, binary or 0) * (-1 if sign == "-" else 1)
+    return nanos // _NANOS if nanos % _NANOS == 0 else Fraction(nanos, _NANOS)
 
 
 def _nanos(digits: str, power: int, binary: int) -> int:
@@ -128,11 +128,6 @@ def _nanos(digits: str, power: int, binary: int) -> int:
     scale: int = 10 ** abs(power)
     number = int(digits) << binary
     return number * scale if power >= 0 else -(-number // scale)
-
-
-def _in_units(nanos: int) -> int | Fraction:
-    amount, rest = divmod(nanos, _NANOS)
-    return Fraction(nanos, _NANOS) if rest else amount
 
 
 class Ratio(NamedTuple):

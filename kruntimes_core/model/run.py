@@ -365,8 +365,8 @@ def _invalid_object(fields: Mapping[str, object], run: Run) -> InvalidInput | No
             _check_name(metadata, "name")
         if not run.uid and metadata.get("uid") is not None:
             raise DecodeError("metadata.uid", f"{quoted(metadata['uid'])} is not a UID: write a string")
-        _check_texts(metadata, "labels", len(run.labels))
-        _check_texts(metadata, "annotations", None)
+        _check_texts(metadata, "labels", run.labels)
+        _check_texts(metadata, "annotations", texts(metadata.get("annotations")))
         if not run.runtime:
             _check_runtime(fields.get("spec"))
         if not isinstance(fields.get("status"), Mapping | None):
@@ -382,12 +382,8 @@ def _check_name(metadata: Mapping[str, object], field: str) -> None:
         raise DecodeError(f"metadata.{field}", f"{quoted(value)} is not a {field}: write a string")
 
 
-def _check_texts(metadata: Mapping[str, object], field: str, readable: int | None) -> None:
-    value = metadata.get(field)
-    if value is None:
-        return
-    count = len(texts(value)) if readable is None else readable
-    if not isinstance(value, Mapping) or len(value) != count:
+def _check_texts(metadata: Mapping[str, object], field: str, readable: Mapping[str, str]) -> None:
+    if not is_whole(metadata.get(field), readable):
         problem = "keys and values must be strings: quote numbers, true, false and null"
         raise DecodeError(f"metadata.{field}", problem)
 

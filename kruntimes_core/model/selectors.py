@@ -1,7 +1,7 @@
 """Label sets, label selectors as Kubernetes matches them, affinity terms, and the decoding of these.
 
 Selectors follow the rules of apimachinery's `labels.NewRequirement`. An API server refuses what breaks
-these rules, and it can match nothing that its author meant, so the Run that carries it fails, and no other.
+these rules, and it cannot match what its author meant, so the Run that carries it fails, and no other.
 """
 
 from __future__ import annotations
@@ -90,9 +90,6 @@ class LabelSelector(frozenset[Requirement]):
     def requirements(self) -> frozenset[Requirement]:
         """All that labels must meet."""
         return self
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a LabelSelector cannot be changed (attribute {name})")
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether every requirement matches `labels`."""
@@ -203,18 +200,17 @@ def compile_selector(value: object) -> LabelSelector:
         raise DecodeError("labelSelector", f"{quoted(value)} is not a selector: write matchLabels")
     labels = optional_members(value.get("matchLabels"), "labelSelector.matchLabels")
     expressions = optional_list(value.get("matchExpressions"), "labelSelector.matchExpressions")
-    requirements = {_equality(key, label) for key, label in labels.items()}
+    requirements = set()
+    for key, label in labels.items():
+        path = "labelSelector.matchLabels"
+        values = frozenset({_label_value(label, key, path)})
+        requirements.add(Requirement(_key(key, path), Operator.IN, values))
     for place, expression in enumerate(expressions):
         requirements.add(_requirement(expression, f"labelSelector.matchExpressions[{place}]"))
     if not requirements:
         problem = "it is empty and would match every Run: write matchLabels or matchExpressions"
         raise DecodeError("labelSelector", problem, unreadable=False)
     return LabelSelector(frozenset(requirements))
-
-
-def _equality(key: object, value: object) -> Requirement:
-    path = "labelSelector.matchLabels"
-    return Requirement(_key(key, path), Operator.IN, frozenset({_label_value(value, key, path)}))
 
 
 def _requirement(value: object, path: str) -> Requirement:

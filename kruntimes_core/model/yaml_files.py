@@ -159,7 +159,7 @@ def _is_yaml(text: str, error: JsonError) -> bool:
 def _yaml_documents(text: str, source: str) -> Iterator[tuple[int, object]]:
     try:
         loader = YamlLoader(text)
-        aliases = _has_aliases(text)
+        aliases = _ALIAS.search(text) is not None
         while loader.check_node():
             node = loader.get_node()
             line = node.start_mark.line + 1 if node else 1
@@ -308,7 +308,7 @@ _NARROWED = {
 
 
 class YamlLoader(BaseLoader):
-    """PyYAML's safe loader, without the habits that read another value than the text means.
+    """PyYAML's safe loader, but it reads no value that the text does not mean.
 
     A bare timestamp stays text (Kubernetes' times are strings), and so does `12:30`, which YAML 1.1
     takes for a number to the base of 60 and kubectl does not; `=` stays text. A key that stands twice
@@ -379,26 +379,18 @@ def _checked(construct: Callable[[Any, Any], object]) -> Callable[[Any, Any], ob
     return construct_scalar
 
 
-def _text(loader: Any, node: Any) -> object:
-    return loader.construct_scalar(node)
-
-
 YamlLoader.add_constructor(_TAG + "int", _checked(YamlLoader.construct_yaml_int))
 YamlLoader.add_constructor(_TAG + "float", _checked(YamlLoader.construct_yaml_float))
 YamlLoader.add_constructor(_TAG + "bool", _checked(YamlLoader.construct_yaml_bool))
-YamlLoader.add_constructor(_TAG + "timestamp", _text)
+YamlLoader.add_constructor(_TAG + "timestamp", YamlLoader.construct_scalar)  # type: ignore[type-var]
 
 
 # Values in a document with its aliases written out. A dump of ten thousand Runs has about as many, and
 # no aliases.
 _LARGEST = 1_000_000
 _LARGEST_GROWTH = 10
+# An anchored value may be named here: a `*` where an alias could stand.
 _ALIAS = re.compile(r"(?:^|[\s,\[{:-])\*[^\s,\[\]{}*]", re.MULTILINE)
-
-
-def _has_aliases(text: str) -> bool:
-    """Whether a YAML text may name an anchored value: a `*` where one could stand."""
-    return _ALIAS.search(text) is not None
 
 
 def is_bomb(document: object) -> bool:

@@ -1,7 +1,7 @@
 """The registry of plugins: each one that an installed distribution names in its entry points is imported when
 first needed and at most once, and built for each profile from there.
 
-pluggy would import the first claim to a name and skip a second one in silence; here every claim is kept,
+pluggy would import the first claim to a name and silently skip a second one. The registry keeps every claim
 with its owner, so that the host can refuse both and `plugins list` can show them.
 """
 
@@ -72,7 +72,7 @@ class LoadedPlugin:
 
 
 class PluginRegistry:
-    """What is installed, by plugin name. Knows every entry point at once, and imports none before it must."""
+    """What is installed, by plugin name. It reads all entry points at once and imports a plugin by `load`."""
 
     def __init__(self, distributions: Iterable[Distribution] | None = None) -> None:
         """distributions: where to look; the environment of this process when None."""
@@ -87,11 +87,11 @@ class PluginRegistry:
         return tuple(self._discovered)
 
     def discovered(self, name: str) -> tuple[DiscoveredPlugin, ...]:
-        """What claims `name`: one entry point where all is well, none where the name is unknown."""
+        """The claims to `name`: one where all is well, none where the name is unknown."""
         return self._discovered.get(name, ())
 
     def is_duplicate(self, name: str) -> bool:
-        """Whether more than one distribution claims `name`, so that it is open which one is wanted."""
+        """Whether more than one distribution claims `name`, so that it is unknown which one is wanted."""
         return len(self.discovered(name)) > 1
 
     def load(self, name: str) -> LoadedPlugin:

@@ -43,7 +43,7 @@ class FilterAnswers(PodAnswers):
         """The set of the Pods that it lets pass."""
         self._rejected: dict[RejectionKind, int] = {}
         self._last: Reject | None = None
-        """What was learned last: Pods that lack the same are rejected with one object."""
+        """The last answer: plugins often reject many Pods with one object."""
         self.version = 0
         """Grows with each change of one of the sets."""
 

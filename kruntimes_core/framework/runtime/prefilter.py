@@ -1,4 +1,4 @@
-"""PreFilter: what a Run asks for as one state of each plugin, kept for all Runs that ask the same."""
+"""PreFilter: what a Run asks for, as one state of each plugin. Runs that ask the same share the states."""
 
 from __future__ import annotations
 
@@ -149,14 +149,14 @@ class PreFilterState:
 
 @dataclass(frozen=True, slots=True)
 class InvalidRunResult:
-    """A plugin said, by `InvalidRun`, that the Run can never be scheduled."""
+    """A plugin raised `InvalidRun`: the Run can never be scheduled."""
 
     plugin: str
     reason: str
     message: str
     reads: TargetReads = field(default_factory=TargetReads, compare=False)
     workspace: Workspace | None = None
-    """What the plugin was told: its answer is final only if that is still so."""
+    """What the plugin was given: its answer is final only if that has not changed."""
 
 
 class PreFilters:
@@ -304,7 +304,7 @@ class _PluginPreFilter:
 class _KeptStates:
     """The state of a profile for which arguments, by their identity: equal parts of Runs are one object.
 
-    That is so for what the decoder made; for other Runs it costs a look that finds nothing.
+    That is so for what the decoder made; for other Runs it is a lookup that finds nothing.
     """
 
     def __init__(self, prefilters: list[_PluginPreFilter]) -> None:

@@ -1,8 +1,8 @@
 """The result cache: what filters and scorers answered about Pods, kept for each state of their plugin.
 
-One rule: an answer holds until an argument that it was given from changes. Between two calls of a hook for
-one state only Pods that changed are due, each of them once, however many combinations with other plugins'
-states there are. See docs/explanation/result-cache.md.
+One rule: an answer holds until an argument that it was given from changes. So a hook is called again for one
+state only for Pods that changed, once for each, however many combinations with other plugins' states there
+are. See docs/explanation/result-cache.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kruntimes_core.model.snapshot import Snapshot
 # States for which the answers of one hook are kept, besides a bound on the memory that these take.
 KEPT_STATES = 32_768
 KEPT_COMBINATIONS = 65_536
-# In so many plans it is looked once whether too much is kept.
+# How many plans pass between two looks at whether too much is kept.
 _LOOKED_AFTER = 256
 
 
@@ -66,7 +66,7 @@ class PodAnswers(ABC):
         return taken
 
     def put_back(self, taken: int) -> None:
-        """These were taken, and there is no answer."""
+        """Let these be due again: the call for them failed."""
         self._due |= taken
 
     @staticmethod

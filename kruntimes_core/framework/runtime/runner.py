@@ -100,7 +100,7 @@ class Runner:
         The place in a verdict counts the filters of the profile. Raises `PluginError`.
         """
         if not self._records:
-            # Apart from what plans go on from, which is not led back to an older snapshot by it.
+            # A runner of its own: a record may be of an older snapshot, and plans go on from the latest.
             self._recorder = self._recorder or Runner(self.profile, self._reuse, records=True)
             return self._recorder.explain(run, snapshot, excluded)
         inputs = self._prefilter(run, snapshot)
@@ -120,7 +120,7 @@ class Runner:
         return PlanInputs(run, snapshot, state, self._pod_set(snapshot))
 
     def _unschedulable(self, inputs: PlanInputs, results: Results, filtered: FilterResult) -> Unschedulable:
-        """As last time, where no set of Pods changed: so it is for most changes beside Runs that wait."""
+        """The outcome of the last plan, where no filter answers otherwise: so it is after most changes."""
         made_from = (id(inputs.state), inputs.pods.present, *filtered.made_from())
         if results.unschedulable is not None and results.unschedulable[0] == made_from:
             return results.unschedulable[1]

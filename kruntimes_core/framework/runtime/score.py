@@ -18,7 +18,7 @@ from kruntimes_core.framework.runtime.result_cache import HookCache, PlanInputs,
 
 # Raw scores of one scorer that are kept, over all states and Pods: some 120 MB, if all of them differ.
 KEPT_ANSWERS = 250_000
-# So many levels without Pods may stay, besides as many as have some: a load that left comes back.
+# How many more levels without Pods than with Pods are kept: a load that left often comes back.
 _VOID_LEVELS = 16
 
 _by_raw = attrgetter("raw")
@@ -223,7 +223,7 @@ class Scorers:
                 cache.update(answers, inputs, feasible)
 
     def _best_raw(self, place: int, scores: Sequence[ScoreAnswers], among: int) -> int:
-        """What comparing raw scores raises is the fault of the scorer that gave them."""
+        """What comparing raw scores raises is an error of the scorer that gave them."""
         try:
             return scores[place].best(among)
         except BaseException as error:  # noqa: BLE001 - as above

@@ -35,8 +35,8 @@ class RunAffinity:
     """The filter. Its state holds what is asked of a Pod and no Run's name, so equal Runs share it."""
 
     host_api: ClassVar[str] = ">=1,<2"
-    # The first one that any Pod gave becomes the Run's reason: where anti-affinity is what is told of
-    # a Pod, affinity is met there, and no longer what the Run waits for.
+    # The first of these that rejected a Pod becomes the Run's reason. A Pod that is rejected for
+    # anti-affinity meets affinity, so affinity is no longer what the Run waits for.
     reasons: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             ANTI_AFFINITY_CONFLICT: "a runtime pod without the runs that required run anti-affinity excludes",
