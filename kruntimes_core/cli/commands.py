@@ -14,7 +14,7 @@ import click
 from kruntimes_core.model.messages import did_you_mean
 
 if TYPE_CHECKING:
-    from kruntimes_core.cluster.plugin_worker.attended import CurrentCall
+    from kruntimes_core.cluster.attended_calls import CurrentCall
 
 T = TypeVar("T")
 
@@ -92,7 +92,7 @@ def with_time_limit(values: Iterator[T], current: CurrentCall) -> Iterator[T]:
     if os.environ.get(DEBUG):
         return values
     # Only here: help needs nothing of the engine.
-    from kruntimes_core.cluster.plugin_worker.attended import attended
+    from kruntimes_core.cluster.attended_calls import attended
 
     return attended(values, current)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from kruntimes_core.cluster.plugin_worker.attended import CurrentCall
+from kruntimes_core.cluster.attended_calls import CurrentCall
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Applied, Found, Write
 from kruntimes_core.engine.clock import Now

@@ -17,7 +17,7 @@ from kruntimes_core.cluster.event_recorder.recorder import EventSettings, events
 from kruntimes_core.cluster.leader_election.lease_lock import new_identity
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
+from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from histories.history import History
 from histories.steps import Step, pod_names, run_names
-from kruntimes_core.cluster.plugin_worker.abandoned_calls import failed
+from kruntimes_core.cluster.plugin_worker import failed
 from kruntimes_core.engine.api_calls import OutcomeUnknown, Write, WriteAnswer
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.engine.plugin_work import (

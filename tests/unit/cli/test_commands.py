@@ -19,8 +19,8 @@ import pytest
 from kruntimes_core.cli.bench.engine import answer as bench_answer
 from kruntimes_core.cli.commands import stop_on_signals, with_time_limit
 from kruntimes_core.cli.main import main
-from kruntimes_core.cluster.plugin_worker import attended as plugin_worker
-from kruntimes_core.cluster.plugin_worker.attended import CurrentCall, attended
+from kruntimes_core.cluster import attended_calls as plugin_worker
+from kruntimes_core.cluster.attended_calls import CurrentCall, attended
 from kruntimes_core.framework import configuration
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing import pod_object, run_object
@@ -130,7 +130,7 @@ IMPATIENT = f"""
 import sys
 from functools import partial
 from kruntimes_core.cli.main import main
-import kruntimes_core.cluster.plugin_worker.attended as worker
+import kruntimes_core.cluster.attended_calls as worker
 worker.attended = partial(worker.attended, limit_seconds={LIMIT})
 sys.exit(main(sys.argv[1:]))
 """

@@ -12,8 +12,7 @@ import pytest
 
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.scheduler import serve as serving
-from kruntimes_core.cli.scheduler.command import scheduler
-from kruntimes_core.cli.scheduler.options import SchedulerOptions
+from kruntimes_core.cli.scheduler.command import SchedulerOptions, scheduler
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from kruntimes_core.cluster.plugin_worker.attended import CurrentCall
+from kruntimes_core.cluster.attended_calls import CurrentCall
 from kruntimes_core.engine.api_calls import Applied, Found, Write, WriteKind
 from kruntimes_core.engine.clock import Now, ticks
 from kruntimes_core.engine.engine import Engine, Settings
