@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import click
 
-from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.commands import Exit
 from kruntimes_core.cli.options import CONFIG, Count, NamespaceName
 from kruntimes_core.model.times import parse_duration
 

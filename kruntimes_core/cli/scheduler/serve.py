@@ -17,13 +17,12 @@ from typing import Any, Protocol
 import click
 
 from kruntimes_core import __version__
-from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.commands import Exit, stop_on_signals
 from kruntimes_core.cli.output.documents import write_json
 from kruntimes_core.cli.output.screen import Screen, standard_output
-from kruntimes_core.cli.output.table import Column, table
+from kruntimes_core.cli.output.table import TableColumn, table
 from kruntimes_core.cli.scheduler.assembly import SchedulerArguments, durations_of, scheduler_of
 from kruntimes_core.cli.scheduler.command import SchedulerOptions
-from kruntimes_core.cli.signals import stop_on_signals
 from kruntimes_core.cluster.client.connection import Connection, connect
 from kruntimes_core.cluster.clock import Clock, SystemClock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer
@@ -196,7 +195,7 @@ def _has_terminal() -> bool:
 
 REPORT_PATH = "/dry-run"
 """Where the report is served, beside the metrics."""
-_COLUMNS = [Column(name) for name in ("KIND", "PLUGIN", "REASON", "RUNS", "CLEAR", "LAST")]
+_COLUMNS = [TableColumn(name) for name in ("KIND", "PLUGIN", "REASON", "RUNS", "CLEAR", "LAST")]
 
 
 def print_report(comparer: DryRunComparer, clock: Clock, form: str) -> None:
