@@ -1,4 +1,4 @@
-"""The page of figures: its rows and commands are those that measure, and nothing on it is left out."""
+"""The pages with figures: their rows and commands are those that measure, and none is left out."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ from performance.live.workloads import Workload
 from performance.live.writing import FIGURES_SECTION, TARGETS_SECTION, WORKLOADS_SECTION
 from performance.memory.sizing import HEADINGS as MEMORY_HEADINGS
 from performance.memory.sizing import SECTION as MEMORY_SECTION
-from performance.page import shown
+from performance.page import ENGINE, LIVE, SIZING, shown
 
 from kruntimes_core.cli.bench.command import bench
 from kruntimes_core.cli.bench.live import load_of
@@ -24,7 +24,7 @@ from kruntimes_core.lab.bench.engine.workloads import WORKLOADS
 from tests.docs.pages import page, rows
 
 PAGE = page("docs/performance.md")
-TABLE = shown("the engine")
+TABLE = shown("the engine", ENGINE.read_text())
 NUMBER = r"\d[\d,]*(\.\d+)?"
 
 
@@ -65,11 +65,11 @@ def test_every_part_that_measures_is_named() -> None:
 
 
 def test_the_workloads_are_those_that_are_measured() -> None:
-    assert shown(WORKLOADS_SECTION).splitlines() == commands()
+    assert shown(WORKLOADS_SECTION, LIVE.read_text()).splitlines() == commands()
 
 
 def test_every_workload_has_its_figures() -> None:
-    text = shown(FIGURES_SECTION)
+    text = shown(FIGURES_SECTION, LIVE.read_text())
     assert re.match(r"Measured on [\d, -]+ with kube-apiserver v[\d.]+, everything on one machine of", text)
     found = list(rows(text))
     assert [name for name, *_ in found] == [one.name for one in LOADS]
@@ -81,7 +81,7 @@ def test_every_workload_has_its_figures() -> None:
 
 
 def test_every_target_has_its_figures() -> None:
-    text = shown(TARGETS_SECTION)
+    text = shown(TARGETS_SECTION, LIVE.read_text())
     assert text.splitlines()[0] == f"| {' | '.join(TARGET_HEADINGS)} |"
     found = [(about, bounds) for about, _, _, bounds, _ in rows(text)]
     assert found == [(target.about, target.bounds) for target in TARGETS]
@@ -89,7 +89,7 @@ def test_every_target_has_its_figures() -> None:
 
 
 def test_memory_is_told_by_a_formula() -> None:
-    text = shown(MEMORY_SECTION)
+    text = shown(MEMORY_SECTION, SIZING.read_text())
     assert re.match(rf"\*\*{NUMBER} MB, and {NUMBER} kB for each Pod, ", text)
     assert f"| {' | '.join(MEMORY_HEADINGS)} |" in text.splitlines()
 

@@ -92,9 +92,7 @@ def test_every_command_is_described() -> None:
 
 @pytest.mark.parametrize("path", COMMANDS)
 def test_a_command_has_these_options(path: str) -> None:
-    said = re.findall(
-        r"(?<!\S)--?[\w-]+", " ".join(c for c in first_column(DESCRIBED[path]) if c[0] == "-")
-    )
+    said = re.findall(r"(?<!\S)--?[\w-]+", " ".join(c for c in first_column(DESCRIBED[path]) if c[0] == "-"))
     options = [one for one in COMMANDS[path].params if isinstance(one, click.Option)]
     taken = [option for parameter in options for option in parameter.opts]
     assert sorted(option.strip(",") for option in said) == sorted(

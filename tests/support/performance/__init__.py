@@ -1,1 +1,1 @@
-"""The figures of docs/performance.md: which command gives each, and how the page gets them."""
+"""The figures of the documentation: which command gives each, and how a page gets them."""

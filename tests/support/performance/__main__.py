@@ -1,4 +1,4 @@
-"""`python -m performance` measures, and writes the figures into docs/performance.md.
+"""`python -m performance` measures, and writes the figures into the pages of docs.
 
 `engine`: the table of the engine by itself. `memory`: what a scheduler's process takes. `live`: the tables
 of a scheduler on a real API server, which is started for it.
@@ -63,7 +63,7 @@ def memory() -> None:
 def live(names: tuple[str, ...], rounds: int, resume: bool, folder: Path) -> None:
     """Measure on a real API server: 25 minutes for three rounds.
 
-    Reports are kept one by one. What is kept of workloads that are not measured now is on the page too.
+    Each report is kept. The page also shows the kept figures of workloads that are not measured now.
     """
     results, workloads = Results(folder), chosen(names)
     if rounds and not resume:

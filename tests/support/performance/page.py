@@ -1,11 +1,14 @@
-"""The page of figures: its tables lie between marks, and are written by what measured them."""
+"""The pages with figures: their tables lie between marks, and what measures a table writes it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
 
-PAGE = Path(__file__).parents[3] / "docs" / "performance.md"
+_DOCS = Path(__file__).parents[3] / "docs"
+LIVE = _DOCS / "performance" / "live.md"
+ENGINE = _DOCS / "performance" / "engine.md"
+SIZING = _DOCS / "how-to" / "size-an-installation.md"
 END = "<!-- end of figures -->\n"
 
 
@@ -14,13 +17,13 @@ def begin(section: str) -> str:
     return f"<!-- figures of {section} -->\n"
 
 
-def shown(section: str, text: str | None = None) -> str:
-    """What stands in a section of the page, or of the text of another one."""
-    return (PAGE.read_text() if text is None else text).partition(begin(section))[2].partition(END)[0]
+def shown(section: str, text: str) -> str:
+    """What the text of a page has between the marks of a section."""
+    return text.partition(begin(section))[2].partition(END)[0]
 
 
-def write(section: str, lines: Iterable[str], path: Path = PAGE) -> None:
-    """Put the lines into the place of a section. Raises `LookupError` for a page that has no such place."""
+def write(section: str, lines: Iterable[str], path: Path) -> None:
+    """Put the lines between the marks of a section. Raises `LookupError` for a page without these marks."""
     before, found, rest = path.read_text().partition(begin(section))
     _, ended, after = rest.partition(END)
     if not found or not ended:

@@ -61,7 +61,7 @@ def further_namespaces(results: Results) -> str:
     taken = [median(map(figure("residentBytes"), documents)) for documents in (many, one)]
     each = (taken[0] - taken[1]) / (namespaces - 1)
     return (
-        f"Each further namespace that it is told by `--namespaces` takes {number(each / 1_000_000)} MB, for"
+        f"Each further namespace of `--namespaces` takes {number(each / 1_000_000)} MB, for"
         " three watches of its own."
     )
 

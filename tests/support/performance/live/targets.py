@@ -1,4 +1,4 @@
-"""What is to be reached: figures, and ratios of two that were measured in turn in the same round."""
+"""The targets: figures, and ratios of two that were measured one after the other in the same round."""
 
 from __future__ import annotations
 
@@ -86,11 +86,13 @@ _PROCESSOR = "processorSecondsPerRun"
 TARGETS = (
     _share("share of the ceiling, 1,000 Runs wait", "drain-1000"),
     _share("share of the ceiling, 5,000 Runs wait", "drain-5000"),
-    _ratio("rate with 5,000, by that with 1,000", "drain-5000", "perSecond", "drain-1000", 1.1, 0.9),
+    _ratio(
+        "rate with 5,000 Runs, divided by that with 1,000", "drain-5000", "perSecond", "drain-1000", 1.1, 0.9
+    ),
     _milliseconds("p50 at 40 Runs a second", "open", "p50Seconds", 0.025),
     _milliseconds("p99 at 40 Runs a second", "open", "p99Seconds", 0.100),
     *(
-        _ratio(f"{key[:3]} {beside}, by that without", workload, key, "open")
+        _ratio(f"{key[:3]} {beside}, divided by that without", workload, key, "open")
         for workload, beside in _BESIDE.items()
         for key in ("p50Seconds", "p99Seconds")
     ),
@@ -98,17 +100,19 @@ TARGETS = (
     _milliseconds("processor time of a placement, 5,000 Runs wait", "drain-5000", _PROCESSOR, 0.0015),
     _milliseconds("processor time of a Run to its end, 40 Runs a second", "open", _PROCESSOR, 0.0015),
     _ratio(
-        "share of the ceiling in 50 namespaces, of 50 Runtimes, by that in one",
+        "share of the ceiling in 50 namespaces, of 50 Runtimes, divided by that in one",
         "drain-many",
         "shareOfCeiling",
         "drain-1000",
         at_most=None,
         at_least=0.8,
     ),
-    _ratio("processor time of a placement there, by that in one", "drain-many", _PROCESSOR, "drain-1000"),
+    _ratio(
+        "processor time of a placement there, divided by that in one", "drain-many", _PROCESSOR, "drain-1000"
+    ),
     _milliseconds("the first placement, 10,000 Runs and 1,000 Pods to list", "start", "firstSeconds", 5.0),
 )
-HEADINGS = ("figure", "median", "spread", "to reach", "reached")
+HEADINGS = ("figure", "median", "spread", "target", "reached")
 
 
 def targets(results: Results) -> list[str]:

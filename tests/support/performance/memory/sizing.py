@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 
 from performance.memory.known import Known
-from performance.page import table, write
+from performance.page import SIZING, table, write
 from performance.shown import megabytes, number
 
 SECTION = "memory"
@@ -83,15 +83,15 @@ def sizing(taken: Callable[[Known], float]) -> list[str]:
         "",
         *table(HEADINGS, rows),
         "",
-        f"All of it, {ALL.runs:,} Runs and {ALL.pods:,} Pods: {megabytes(taken(ALL))} MB; to reach: at most"
-        f" {megabytes(MOST_BYTES)} MB.",
+        f"All of it, {ALL.runs:,} Runs and {ALL.pods:,} Pods, takes {megabytes(taken(ALL))} MB; the target"
+        f" is at most {megabytes(MOST_BYTES)} MB.",
     ]
 
 
 def measure(resident_bytes: Callable[[Known], int]) -> None:
     """Measure each size once, and write the page: memory hardly differs from one time to the next."""
     measured = {known: resident_bytes(known) for known in (NOTHING, *STEPS.values(), ALL)}
-    write(SECTION, sizing(measured.__getitem__))
+    write(SECTION, sizing(measured.__getitem__), SIZING)
 
 
 def _row(name: str, known: Known, taken: Callable[[Known], float], found: Formula) -> Iterable[str]:

@@ -64,7 +64,7 @@ def test_the_formula_stands_beside_what_was_measured() -> None:
     assert nothing == "| nothing | 0 | 0 | 0 | 0 | 70 | 70 |"
     assert pods == f"| pods | {PODS.pods:,} | 0 | 0 | 0 | 80 | 80 |"
     assert everything == "| all of it | 5,000 | 20,000 | 10,000 | 70,000 | 251 | 250 |"
-    assert last == "All of it, 100,000 Runs and 5,000 Pods: 251 MB; to reach: at most 250 MB."
+    assert last == "All of it, 100,000 Runs and 5,000 Pods, takes 251 MB; the target is at most 250 MB."
 
 
 def test_a_scheduler_is_measured_when_it_has_come_to_rest() -> None:
