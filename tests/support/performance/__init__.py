@@ -1,1 +1,0 @@
-"""The figures of the documentation: which command gives each, and how a page gets them."""
