@@ -1,4 +1,4 @@
-"""Quantities against an evaluator of their grammar that shares nothing with the code; ratios against fractions."""
+"""Quantities against an evaluator of their grammar that shares nothing with the code; ratios as fractions."""
 
 from __future__ import annotations
 
