@@ -47,14 +47,15 @@ class UnschedulableRuns:
         dependencies: ProfileDependencies,
         current: bool,
     ) -> EquivalenceClass:
-        """Let a Run wait in its class, or wait on. current: nothing changed that it was not answered for.
+        """Let a Run wait, or wait on, in its class. current: nothing changed that it was not answered for.
 
         The class goes to sleep when its answer is known to hold, else it stays in the queue.
         """
-        run = entry.run
-        key: ClassKey = (run.namespace, run.runtime, profile, state.class_key)
-        waiting = self._classes.get(key) or self._new_class(key, dependencies)
-        if entry.equivalence_class is not waiting:
+        waiting = entry.equivalence_class
+        if not isinstance(waiting, EquivalenceClass):
+            run = entry.run
+            key: ClassKey = (run.namespace, run.runtime, profile, state.class_key)
+            waiting = self._classes.get(key) or self._new_class(key, dependencies)
             waiting.add(entry)
             self._dependencies.add(entry, state)
             if not current:
