@@ -7,10 +7,16 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.lab.bench.live.load import MOST_RUNS, Load
-from kruntimes_core.lab.bench.live.report.document import API_VERSION, SUMMARY, bench_document
-from kruntimes_core.lab.bench.live.report.results import Machine, Results, Round
-from kruntimes_core.lab.bench.live.scheduler.command import PLACEHOLDERS
+from kruntimes_core.lab.bench.live.load import MOST_RUNS, BenchLoad
+from kruntimes_core.lab.bench.live.results import (
+    API_VERSION,
+    SUMMARY,
+    MachineInfo,
+    Results,
+    RoundResult,
+    bench_document,
+)
+from kruntimes_core.lab.bench.live.scheduler import PLACEHOLDERS
 from kruntimes_core.lab.invariants import Invariant
 from tests.docs.pages import first_column, page
 
@@ -23,10 +29,10 @@ COMMAND = page("docs/reference/cli.md").section("kruntimes bench")
 def document() -> dict[str, Any]:
     numbers: dict[str, Any] = {
         field.name: 1.0
-        for field in fields(Round)
+        for field in fields(RoundResult)
         if field.name not in ("placements", "created_at", "ceiling", "number", "expected", "counted")
     }
-    round_ = Round(
+    round_ = RoundResult(
         number=1, expected=1, counted=1, placements=[(1.0, 0.5)], created_at=[0.5], ceiling=[2.0], **numbers
     )
     results = Results(
@@ -34,10 +40,10 @@ def document() -> dict[str, Any]:
         started_at="2026-01-02T03:04:05Z",
         server="http://127.0.0.1:1",
         version="v1.37.2",
-        machine=Machine(2, None),
+        machine=MachineInfo(2, None),
         command=None,
         pid=None,
-        load=Load(),
+        load=BenchLoad(),
         in_flight=32,
         rounds=[round_],
         ceiling=[[2.0]],

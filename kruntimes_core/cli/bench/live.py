@@ -21,11 +21,9 @@ from kruntimes_core.cli.signals import stop_on_signals
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.lab.bench.live.bench import measure
-from kruntimes_core.lab.bench.live.load import Load, Mode
-from kruntimes_core.lab.bench.live.report.document import bench_document
-from kruntimes_core.lab.bench.live.report.results import Results
-from kruntimes_core.lab.bench.live.scheduler.process import SchedulerEndedError
-from kruntimes_core.lab.bench.live.settings import Settings
+from kruntimes_core.lab.bench.live.load import BenchLoad, BenchSettings, Mode
+from kruntimes_core.lab.bench.live.results import Results, bench_document
+from kruntimes_core.lab.bench.live.scheduler import SchedulerEndedError
 
 
 def live(options: BenchOptions) -> Exit:
@@ -55,7 +53,7 @@ def _show(options: BenchOptions, results: Results) -> None:
         write_page(Path(options.html), results)
 
 
-async def _measured(settings: Settings, folder: Path) -> Results:
+async def _measured(settings: BenchSettings, folder: Path) -> Results:
     """Measure until the end or a signal, which lets it clean up; a second one ends it at once."""
     log = Log(sys.stderr, SystemClock(), Level.WARNING)
     work = asyncio.create_task(measure(settings, folder, _tell, log), name="bench")
@@ -72,8 +70,8 @@ def _tell(line: str) -> None:
     click.echo(printable(line), err=True)
 
 
-def _settings(options: BenchOptions) -> Settings:
-    return Settings(
+def _settings(options: BenchOptions) -> BenchSettings:
+    return BenchSettings(
         load=load_of(options),
         command=options.scheduler_cmd,
         external=options.external,
@@ -89,11 +87,11 @@ def _settings(options: BenchOptions) -> Settings:
     )
 
 
-def load_of(options: BenchOptions) -> Load:
+def load_of(options: BenchOptions) -> BenchLoad:
     """What is asked for, with the defaults of the load."""
     duration = options.duration
-    default = Load()
-    return Load(
+    default = BenchLoad()
+    return BenchLoad(
         mode=Mode(options.mode),
         runs=options.runs or default.runs,
         rate=options.rate or default.rate,

@@ -11,7 +11,7 @@ from kruntimes_core import __version__
 from kruntimes_core.cli.bench.drawing import Chart, Series, bins, svg
 from kruntimes_core.cli.bench.tables import NO_REAL_SERVER, described, figures, verdict
 from kruntimes_core.cli.output.text import printable
-from kruntimes_core.lab.bench.live.report.results import Results, Round
+from kruntimes_core.lab.bench.live.results import Results, RoundResult
 from kruntimes_core.model.messages import InputError, counted
 
 _STYLE = """
@@ -95,7 +95,7 @@ def _table(results: Results) -> Iterator[str]:
     yield "</tbody></table>"
 
 
-def _round(one: Round) -> Iterator[str]:
+def _round(one: RoundResult) -> Iterator[str]:
     pieces = one.windows(bins(one.seconds))
     yield f"<h2>Round {one.number}</h2>"
     yield '<h3>Rate</h3><p class="key"><span class="rate">placements a second</span></p>'

@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator
 from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.cli.output.table import Column, table
 from kruntimes_core.cli.output.text import printable
-from kruntimes_core.lab.bench.live.load import Load, Mode
+from kruntimes_core.lab.bench.figures import Spread, spread
+from kruntimes_core.lab.bench.live.load import BenchLoad, Mode
+from kruntimes_core.lab.bench.live.results import SUMMARY, Results
 from kruntimes_core.lab.invariants import Invariant
-from kruntimes_core.lab.bench.live.report.document import SUMMARY
-from kruntimes_core.lab.bench.live.report.figures import Spread, spread
-from kruntimes_core.lab.bench.live.report.results import Results
 from kruntimes_core.model.messages import counted, plural
 
 _MEBIBYTE = 2**20
@@ -91,7 +90,7 @@ def _row(name: str, spread: Spread | None, shown: Shown) -> list[tuple[str, str,
     return [(name, shown(spread.median), shown(spread.lowest), shown(spread.highest))]
 
 
-def described(load: Load) -> str:
+def described(load: BenchLoad) -> str:
     """The load in a line."""
     come = (
         f"{load.rate:g} {plural(load.rate, 'Run')} a second for {load.seconds:g} s"

@@ -15,10 +15,8 @@ from kruntimes_core.cli.output.text import printable
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
-from kruntimes_core.lab.bench.engine.measuring import Bench
-from kruntimes_core.lab.bench.engine.report import report
-from kruntimes_core.lab.bench.engine.site import Means
-from kruntimes_core.lab.bench.engine.stopwatch import fine_clock, processor_clock
+from kruntimes_core.lab.bench.engine.driver import EngineSetup, fine_clock, processor_clock
+from kruntimes_core.lab.bench.engine.measurement import EngineBench, report
 from kruntimes_core.lab.bench.engine.workloads import WORKLOADS
 
 
@@ -26,9 +24,9 @@ def answer(options: EngineOptions) -> Exit:
     """Measure and show. Raises: `InputError` for a configuration that cannot be, or a broken plugin."""
     configuration = configuration_from(options.config)
     profiles = build_profiles(configuration, PluginRegistry())
-    means = Means(profiles, Settings.of(configuration), processor_clock, fine_clock, options.config)
+    means = EngineSetup(profiles, Settings.of(configuration), processor_clock, fine_clock, options.config)
     chosen = [one for one in WORKLOADS if not options.workloads or one.name in options.workloads]
-    bench = Bench(chosen, options.shape, means, options.repeat, options.growth)
+    bench = EngineBench(chosen, options.shape, means, options.repeat, options.growth)
     follow(patiently(bench.run(), means.under_way), "measuring", bench.steps)
     if options.form == "json":
         write_json(report(bench, options.shape, profiles, options.repeat))

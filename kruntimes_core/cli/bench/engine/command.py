@@ -11,7 +11,7 @@ from kruntimes_core.cli.bench.engine.options import WORKLOADS, EngineOptions
 from kruntimes_core.cli.exits import Exit
 from kruntimes_core.cli.options import CONFIG, Count
 from kruntimes_core.cli.output.forms import TABLE_OR_DOCUMENT, form_option
-from kruntimes_core.lab.bench.engine.shape import DIMENSIONS, Shape
+from kruntimes_core.lab.bench.engine.cluster import DIMENSIONS, Shape
 
 _DEFAULT = Shape()
 

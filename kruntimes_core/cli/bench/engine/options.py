@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kruntimes_core.lab.bench.engine.shape import Shape
+from kruntimes_core.lab.bench.engine.cluster import Shape
 
 WORKLOADS = (
     "placements",

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.cli.output.table import Column, table
-from kruntimes_core.lab.bench.engine.figures import MICROSECONDS, Figure
-from kruntimes_core.lab.bench.engine.growth import GrownHook, Growth
-from kruntimes_core.lab.bench.engine.measuring import Bench, Measured
-from kruntimes_core.lab.bench.engine.shape import Shape
-from kruntimes_core.lab.bench.engine.workloads.workload import WHOLE, Timed
+from kruntimes_core.lab.bench.engine.cluster import Shape
+from kruntimes_core.lab.bench.engine.measurement import EngineBench, GrownHook, Growth, Measured
+from kruntimes_core.lab.bench.engine.workloads import WHOLE, Timed
+from kruntimes_core.lab.bench.figures import MICROSECONDS, Figure
 from kruntimes_core.model.messages import counted
 
 _A_SECOND = 1_000_000
@@ -25,7 +24,7 @@ _GROWS, _COUNTS_MICROSECONDS = 0.2, 1.0
 _WAITED = 0.1
 
 
-def tables(bench: Bench, shape: Shape, screen: Screen) -> Iterator[str]:
+def tables(bench: EngineBench, shape: Shape, screen: Screen) -> Iterator[str]:
     """The lines of the whole report."""
     yield ", ".join(f"{name} {size:,}" for name, size in shape.document().items())
     yield ""
@@ -40,7 +39,7 @@ def tables(bench: Bench, shape: Shape, screen: Screen) -> Iterator[str]:
         yield from _table(GROWTH, [row for one in bench.growth for row in _growth(one)], screen)
 
 
-def notes(bench: Bench) -> Iterator[str]:
+def notes(bench: EngineBench) -> Iterator[str]:
     """What has to be known to read the figures."""
     for measured in bench.measured:
         workload, hooks = measured.workload, measured.hooks

@@ -1,22 +1,227 @@
-"""What is there before anything is measured: Pods, Runs that run or have ended, and Runs that wait."""
+"""The measured cluster: its size, and the Pods and Runs in it as an API server would send them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
 from itertools import count
 from random import Random
 from typing import Any
 
+from kruntimes_core.engine.api_calls import Write
+from kruntimes_core.engine.events import RunGone, RunObserved
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.bench.engine.lives import Life
-from kruntimes_core.lab.bench.engine.objects import START, Object, Pool, on_pod, pod_object, run_object
-from kruntimes_core.lab.bench.engine.shape import BUSY_SLOTS, Shape
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.pod import PodObservation
+from kruntimes_core.model.run import RunObservation
+from kruntimes_core.model.times import format_time
+
+# Of one Pod: the Runs that run there beside those that are measured.
+BUSY_SLOTS = 4
 
 
-class Cluster:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """The numbers of one measured cluster; each is a dimension that cost may grow with."""
+
+    pods: int = 1_000
+    """Runtime Pods in all, spread evenly over namespaces and Runtimes."""
+    runs: int = 100
+    """Runs that one repeat places."""
+    known: int = 10_000
+    """Runs known beside them: four on each Pod, the others ended."""
+    waiting: int = 1_000
+    """Runs that wait meanwhile and cannot be placed."""
+    requests: int = 20
+    """Different requests, among those that arrive and among those that wait: so many classes wait."""
+    cohorts: int = 50
+    """Different labels, and so different required affinities, in each namespace."""
+    preferences: int = 20
+    """Different preferred affinities."""
+    namespaces: int = 1
+    runtimes: int = 1
+    seed: int = 0
+    """Chooses what lies on which Pod."""
+
+    @property
+    def pools(self) -> int:
+        """How many pairs of a namespace and a Runtime have Pods."""
+        return max(self.namespaces, self.runtimes)
+
+    def sized(self, dimension: str, size: int) -> Shape:
+        """The same cluster with another size of one dimension.
+
+        What comes with further namespaces and Runtimes is further Pods: each pair keeps as many.
+        """
+        if dimension not in ("namespaces", "runtimes"):
+            return replace(self, **{dimension: size})
+        grown = replace(self, **{dimension: size})
+        return replace(grown, pods=max(self.pods // self.pools, 1) * grown.pools)
+
+    def document(self) -> dict[str, int]:
+        """The numbers by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+DIMENSIONS = tuple(field.name for field in fields(Shape) if field.name != "seed")
+
+
+Object = dict[str, Any]
+START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+_API_VERSION = "kruntimes.io/v1alpha1"
+_TOPOLOGY_KEY = "kruntimes.io/runtime-pod"
+_CAPACITY = "kruntimes.io/capacity."
+# More than all Runs ask for: only `runs` is ever full, so that every workload knows what has room.
+_PLENTY = "1000000000"
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A Runtime in a namespace."""
+
+    namespace: str
+    runtime: str
+
+
+def pod_object(pool: Pool, name: str, slots: int, version: str, probed_at: datetime) -> Object:
+    """A Runtime Pod that is available for the staleness limit after `probed_at`."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": _metadata(pool, name, version, {"runtime": pool.runtime})
+        | {
+            "annotations": {
+                f"{_CAPACITY}runs": str(slots),
+                f"{_CAPACITY}cpu": _PLENTY,
+                f"{_CAPACITY}memory": _PLENTY,
+            }
+        },
+        "spec": {"nodeName": "node-1"},
+        "status": {
+            "phase": "Running",
+            "conditions": [
+                {"type": "Ready", "status": "True"},
+                {
+                    "type": "kruntimes.io/RuntimedReady",
+                    "status": "True",
+                    "lastProbeTime": format_time(probed_at),
+                },
+            ],
+        },
+    }
+
+
+def run_object(
+    pool: Pool,
+    name: str,
+    version: str,
+    *,
+    request: Mapping[str, int],
+    cohort: str,
+    affinity: Object | None = None,
+    status: Mapping[str, Any] | None = None,
+) -> Object:
+    """A Run of a cohort; Pending unless `status` says otherwise. request: amounts by resource."""
+    spec: Object = {
+        "runtime": pool.runtime,
+        "mode": {"task": {"entrypoint": "main.py"}},
+        "source": {"inline": "print('done')"},
+        "resources": {"requests": {resource: str(amount) for resource, amount in request.items()}},
+    }
+    if affinity is not None:
+        spec["affinity"] = affinity
+    return {
+        "apiVersion": _API_VERSION,
+        "kind": "Run",
+        "metadata": _metadata(pool, name, version, {"cohort": cohort}),
+        "spec": spec,
+        "status": dict(status or {"phase": "Pending"}),
+    }
+
+
+def near(cohort: str) -> Object:
+    """Required affinity: only beside a Run of the cohort, or as its first."""
+    return {"runAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [_term(cohort)]}}
+
+
+def rather_near(cohort: str) -> Object:
+    """Preferred affinity: beside a Run of the cohort where that can be had."""
+    preferred = {"weight": 50, "runAffinityTerm": _term(cohort)}
+    return {"runAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [preferred]}}
+
+
+def on_pod(pod: str, phase: str) -> Object:
+    """The status of a Run that is, or was, on a Pod."""
+    return {"phase": phase, "assignedPod": pod, "assignedPodUID": uid(pod)}
+
+
+def uid(name: str) -> str:
+    """The UID of the object of a name; its namespace tells equal names apart."""
+    return f"uid-{name}"
+
+
+def _term(cohort: str) -> Object:
+    return {"labelSelector": {"matchLabels": {"cohort": cohort}}, "topologyKey": _TOPOLOGY_KEY}
+
+
+def _metadata(pool: Pool, name: str, version: str, labels: Mapping[str, str]) -> Object:
+    return {
+        "namespace": pool.namespace,
+        "name": name,
+        "uid": uid(name),
+        "resourceVersion": version,
+        "creationTimestamp": format_time(START),
+        "labels": dict(labels),
+    }
+
+
+class BenchRun:
+    """A Run as the API server has it. Each event is a newer version, decoded anew like the host's."""
+
+    def __init__(self, pool: Pool, obj: Object, decoder: Decoder, next_version: Callable[[], str]) -> None:
+        self.pool = pool
+        self.name: str = obj["metadata"]["name"]
+        self.pod: str | None = obj["status"].get("assignedPod")
+        """The Pod that it was bound to."""
+        self._object = obj
+        self._decoder = decoder
+        self._next_version = next_version
+
+    def observation(self) -> RunObservation:
+        """The Run as it is."""
+        return self._decoder.run(self._object)
+
+    def seen(self) -> RunObserved:
+        """The event that shows the Run as it is."""
+        return RunObserved(self.observation())
+
+    def patched(self, write: Write, version: str) -> None:
+        """A patch of its status was applied."""
+        self._become({**self._object["status"], **write.body["status"]}, version)
+        self.pod = self._object["status"].get("assignedPod")
+
+    def ended(self) -> RunObserved:
+        """The event of its success; it had been bound."""
+        self._become(on_pod(self.pod or "", "Succeeded"), self._next_version())
+        return self.seen()
+
+    def gone(self) -> RunGone:
+        """The event of its deletion."""
+        metadata = self._object["metadata"]
+        return RunGone(
+            namespace=self.pool.namespace,
+            name=self.name,
+            uid=metadata["uid"],
+            version=self._next_version(),
+        )
+
+    def _become(self, status: Mapping[str, Any], version: str) -> None:
+        metadata = {**self._object["metadata"], "resourceVersion": version}
+        self._object = {**self._object, "metadata": metadata, "status": dict(status)}
+
+
+class MeasuredCluster:
     """The objects of one measured cluster, and the Runs that come to it.
 
     full: every slot of every Pod is taken, and Runs wait for one. Else there is room for all Runs of
@@ -60,7 +265,7 @@ class Cluster:
 
     # Runs
 
-    def running(self) -> Iterator[Life]:
+    def running(self) -> Iterator[BenchRun]:
         """The Runs on Pods, evenly loaded; which cohort is where follows the seed."""
         slots = BUSY_SLOTS * self.pods_in_all
         number = slots if self.full else min(slots, self.shape.known)
@@ -70,13 +275,13 @@ class Cluster:
             pool, pod = self._pod(place % self.pods_in_all)
             yield self.life(pool, cohort, {"cpu": 1}, status=on_pod(pod, "Running"))
 
-    def ended(self, running: int) -> Iterator[Life]:
+    def ended(self, running: int) -> Iterator[BenchRun]:
         """The Runs that have ended: what is left of those known beside the running ones."""
         for place in range(max(self.shape.known - running, 0)):
             pool, pod = self._pod(place % self.pods_in_all)
             yield self.life(pool, place, {"cpu": 1}, status=on_pod(pod, "Succeeded"))
 
-    def waiting(self) -> Iterator[Life]:
+    def waiting(self) -> Iterator[BenchRun]:
         """The Runs that wait: for room, or for a resource that no Pod has."""
         resource = "cpu" if self.full else "gpu"
         for place in range(self.shape.waiting):
@@ -84,7 +289,7 @@ class Cluster:
 
     def arrival(
         self, place: int, request: dict[str, int] | None = None, affinity: Object | None = None
-    ) -> Life:
+    ) -> BenchRun:
         """The Run at a place among those that come one after another, to each pool in turn."""
         asked = request or {"cpu": 1 + self._kind(place) % self.shape.requests}
         return self.life(self.pools[place % len(self.pools)], self._kind(place), asked, affinity=affinity)
@@ -97,7 +302,7 @@ class Cluster:
         """Each pool sees every kind of Run in turn."""
         return place // len(self.pools)
 
-    def life(self, pool: Pool, cohort: int, request: dict[str, int], **fields: Any) -> Life:
+    def life(self, pool: Pool, cohort: int, request: dict[str, int], **fields: Any) -> BenchRun:
         """A new Run. fields: see `run_object`."""
         obj = run_object(
             pool,
@@ -107,7 +312,7 @@ class Cluster:
             cohort=f"c{cohort % self.shape.cohorts}",
             **fields,
         )
-        return Life(pool, obj, self._decoder, self.next_version)
+        return BenchRun(pool, obj, self._decoder, self.next_version)
 
     def fresh_amount(self) -> int:
         """An amount that no Run has asked for yet."""

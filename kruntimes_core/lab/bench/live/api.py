@@ -4,18 +4,48 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic_core import from_json
 
+from kruntimes_core.cluster.client.connection import Connection
 from kruntimes_core.cluster.client.errors import status_of
-from kruntimes_core.cluster.client.resources import ApiResource
+from kruntimes_core.cluster.client.resources import RUNS, ApiResource
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Query, Response, Transport
-from kruntimes_core.lab.bench.live.made.objects import Object
+from kruntimes_core.lab.bench.live.objects import Object
 from kruntimes_core.model.messages import InputError
+
+
+async def together(work: Iterable[Coroutine[Any, Any, object]]) -> None:
+    """Do everything at the same time."""
+    async with beside(()) as group:
+        for one in work:
+            group.create_task(one)
+
+
+@asynccontextmanager
+async def beside(endless: Iterable[Coroutine[Any, Any, None]]) -> AsyncIterator[asyncio.TaskGroup]:
+    """Let `endless` work go on while the block lasts; what fails in it fails the block."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one) for one in endless]
+            yield group
+            for task in tasks:
+                task.cancel()
+    except BaseExceptionGroup as errors:
+        raise _first(errors) from errors
+
+
+def _first(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
 
 NAMESPACES = ApiResource(plural="namespaces")
 TIMEOUT_SECONDS = 60.0
@@ -137,3 +167,41 @@ class Api:
     def _accepted(self, verb: str, resource: ApiResource, response: Response) -> None:
         if response.status not in (200, 201, 202):
             raise RefusedError(verb, resource.title, response)
+
+
+def is_loopback(connection: Connection) -> bool:
+    """Whether the server is on this machine, as far as its address tells."""
+    host = (urlsplit(connection.server).hostname or "").lower()
+    if connection.proxy is not None:
+        return False
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def check_loopback(connection: Connection) -> None:
+    """Raises `InputError` for a server that is not on this machine."""
+    if not is_loopback(connection):
+        where = "not on this machine" if connection.proxy is None else "behind a proxy"
+        raise InputError(
+            f"{connection.server} ({connection.origin}) is {where}, and a bench loads a"
+            " server as hard as it can: add --yes-load-this-cluster if that is what you want"
+        )
+
+
+async def check_crds(api: Api) -> None:
+    """Raises `InputError` if Runs are not served."""
+    answer = await api.get(f"/apis/{RUNS.group}/{RUNS.version}")
+    names = [one["name"] for one in from_json(answer.body)["resources"]] if answer.status == 200 else []
+    if not {RUNS.plural, f"{RUNS.plural}/status"} <= set(names):
+        raise InputError(
+            f"the API server does not serve {RUNS.title}: install the CRDs,"
+            " as by kubectl apply -f deploy/crds"
+        )
+
+
+async def version_of(api: Api) -> str:
+    """What the server says it is."""
+    answer = await api.get("/version")
+    return str(from_json(answer.body).get("gitVersion", "")) if answer.status == 200 else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
-from kruntimes_core.lab.bench.live.made import objects
+from kruntimes_core.lab.bench.live import objects
 from kruntimes_core.model.times import format_time
 
 NAMESPACE = "default"

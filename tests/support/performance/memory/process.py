@@ -10,8 +10,7 @@ from pathlib import Path
 
 from kruntimes_core.lab.apiserver.http.embedded import EmbeddedServer, new_server
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.bench.live.scheduler.process import Running, running
-from kruntimes_core.lab.bench.live.scheduler.usage import Usage
+from kruntimes_core.lab.bench.live.scheduler import Running, Usage, running
 from performance.memory.known import Known
 
 _STEADY = "heartbeatStalenessSeconds: 3600\n"

@@ -17,7 +17,7 @@ from kruntimes_core.cli.bench.engine.options import WORKLOADS
 from kruntimes_core.cli.bench.engine.tables import FIGURES, GROWTH, HOOKS
 from kruntimes_core.cli.main import main
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.lab.bench.engine.shape import Shape
+from kruntimes_core.lab.bench.engine.cluster import Shape
 from kruntimes_core.lab.bench.engine.workloads import workload_names
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.snapshot import Snapshot

@@ -16,14 +16,18 @@ from kruntimes_core.cli.bench.page import page
 from kruntimes_core.cli.bench.tables import ROWS, report
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.lab.bench.live.load import Load, Mode
-from kruntimes_core.lab.bench.live.report.document import SUMMARY, bench_document
-from kruntimes_core.lab.bench.live.report.results import Machine, Results, Round
-from kruntimes_core.lab.bench.live.scheduler.process import SchedulerEndedError
-from kruntimes_core.lab.bench.live.settings import Settings
+from kruntimes_core.lab.bench.live.load import BenchLoad, BenchSettings, Mode
+from kruntimes_core.lab.bench.live.results import (
+    SUMMARY,
+    MachineInfo,
+    Results,
+    RoundResult,
+    bench_document,
+)
+from kruntimes_core.lab.bench.live.scheduler import SchedulerEndedError
 from kruntimes_core.lab.invariants import Invariant, Violation
 
-ROUND = Round(
+ROUND = RoundResult(
     number=1,
     expected=3,
     placements=[(0.0, 0.25), (1.0, 0.5), (11.0, 2.0)],
@@ -48,10 +52,10 @@ RESULTS = Results(
     started_at="2026-01-02T03:04:05Z",
     server="https://127.0.0.1:6443",
     version="v1.37.2",
-    machine=Machine(2, 0.5),
+    machine=MachineInfo(2, 0.5),
     command=["scheduler", "--flag=<b>"],
     pid=None,
-    load=Load(runs=3, pods=1),
+    load=BenchLoad(runs=3, pods=1),
     in_flight=32,
     rounds=[ROUND],
     ceiling=[[1.0], [3.0]],
@@ -62,11 +66,11 @@ BROKEN = replace(RESULTS, violations=[Violation(rule, f"run ns/{rule.value}: sai
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[BenchSettings]:
     """What was asked of a bench that measures nothing, and gives `RESULTS`."""
-    seen: list[Settings] = []
+    seen: list[BenchSettings] = []
 
-    async def measure(settings: Settings, *_: object) -> Results:
+    async def measure(settings: BenchSettings, *_: object) -> Results:
         seen.append(settings)
         return RESULTS
 
@@ -83,22 +87,22 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return shown.err
 
 
-def test_the_defaults_are_those_of_the_load(asked: list[Settings]) -> None:
+def test_the_defaults_are_those_of_the_load(asked: list[BenchSettings]) -> None:
     assert main(["bench"]) == 0
-    assert asked == [Settings()]
+    assert asked == [BenchSettings()]
 
 
 def test_one_of_each_is_no_plural() -> None:
-    load = Load(mode=Mode.OPEN, rate=1.0, seconds=1.0, pods=1, slots=1, cohorts=1)
-    one = replace(RESULTS, load=load, rounds=[replace(ROUND, expected=1)], machine=Machine(1, 0.5))
+    load = BenchLoad(mode=Mode.OPEN, rate=1.0, seconds=1.0, pods=1, slots=1, cohorts=1)
+    one = replace(RESULTS, load=load, rounds=[replace(ROUND, expected=1)], machine=MachineInfo(1, 0.5))
     lines = list(report(one, 10.0, Screen()))
     assert lines[0] == "open: 1 Run a second for 1 s on 1 Pod of 1 slot, 1 namespace, 1 Runtime, 1 cohort"
     assert any(line.endswith(" of 1 Run") for line in lines)
     assert " 1 processor," in page(one)
 
 
-def test_every_option_of_the_load_arrives(asked: list[Settings]) -> None:
-    wanted = Load(
+def test_every_option_of_the_load_arrives(asked: list[BenchSettings]) -> None:
+    wanted = BenchLoad(
         mode=Mode.OPEN,
         rate=7.5,
         seconds=3.0,
@@ -119,10 +123,12 @@ def test_every_option_of_the_load_arrives(asked: list[Settings]) -> None:
     )
     assert main(["bench", *words.split()]) == 0
     assert asked[0].load == wanted
-    changed = {one.name for one in fields(Load) if getattr(wanted, one.name) != getattr(Load(), one.name)}
-    assert changed == {one.name for one in fields(Load)} - {"runs"}
+    changed = {
+        one.name for one in fields(BenchLoad) if getattr(wanted, one.name) != getattr(BenchLoad(), one.name)
+    }
+    assert changed == {one.name for one in fields(BenchLoad)} - {"runs"}
     assert main(["bench", "--mode", "burst", "--runs", "5", "--duration", "0"]) == 0
-    assert asked[1].load == Load(mode=Mode.BURST, runs=5)
+    assert asked[1].load == BenchLoad(mode=Mode.BURST, runs=5)
 
 
 @pytest.mark.parametrize(
@@ -139,10 +145,10 @@ def test_every_option_of_the_load_arrives(asked: list[Settings]) -> None:
     ],
 )
 def test_every_other_option_arrives(
-    asked: list[Settings], arguments: list[str], expected: dict[str, Any]
+    asked: list[BenchSettings], arguments: list[str], expected: dict[str, Any]
 ) -> None:
     assert main(["bench", *arguments]) == 0
-    assert asked == [replace(Settings(), **expected)]
+    assert asked == [replace(BenchSettings(), **expected)]
 
 
 @pytest.mark.parametrize(
@@ -308,7 +314,9 @@ def test_a_server_that_is_not_real_is_called_so() -> None:
     assert not any(words in line for line in lines(RESULTS))
 
 
-def test_json_is_nothing_but_the_document(asked: list[Settings], capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_nothing_but_the_document(
+    asked: list[BenchSettings], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["bench", "-o", "json", "--window", "5"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["apiVersion"] == "kruntimes.io/bench/v1"
@@ -327,7 +335,7 @@ def test_the_picture_needs_no_other_file_and_shows_foreign_text_as_text(tmp_path
 
 
 def test_the_picture_is_written_beside_the_table(
-    asked: list[Settings], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    asked: list[BenchSettings], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["bench", "--html", str(tmp_path / "page.html")]) == 0
     assert (tmp_path / "page.html").read_text() == page(RESULTS)

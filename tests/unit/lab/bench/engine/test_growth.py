@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kruntimes_core.lab.bench.engine.figures import MICROSECONDS, MILLISECONDS, Figure, Quantity
-from kruntimes_core.lab.bench.engine.growth import exponent, grown_figures, sizes_up_to
+from kruntimes_core.lab.bench.engine.measurement import exponent, grown_figures, sizes_up_to
+from kruntimes_core.lab.bench.figures import MICROSECONDS, MILLISECONDS, Figure, Quantity
 
 SIZES = (100, 200, 400, 800)
 

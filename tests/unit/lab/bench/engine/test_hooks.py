@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kruntimes_core.framework.profile import wrap_hooks
-from kruntimes_core.lab.bench.engine.hooks import HookClocks, HookName
+from kruntimes_core.lab.bench.engine.hook_costs import HookClocks, HookName
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
 

@@ -11,11 +11,9 @@ from counting.ticks import Ticks
 
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.lab.bench.engine.growth import GrownHook, Growth
-from kruntimes_core.lab.bench.engine.measuring import Bench
-from kruntimes_core.lab.bench.engine.report import report
-from kruntimes_core.lab.bench.engine.shape import DIMENSIONS, Shape
-from kruntimes_core.lab.bench.engine.site import Means
+from kruntimes_core.lab.bench.engine.cluster import DIMENSIONS, Shape
+from kruntimes_core.lab.bench.engine.driver import EngineSetup
+from kruntimes_core.lab.bench.engine.measurement import EngineBench, GrownHook, Growth, report
 from kruntimes_core.lab.bench.engine.workloads import WORKLOADS, Timed
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.snapshot import Snapshot
@@ -23,16 +21,16 @@ from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
 TIMED = [workload for workload in WORKLOADS if isinstance(workload, Timed)]
 PLACEMENTS = TIMED[0]
-MakeMeans = Callable[[Profiles], Means]
-Suspect = Callable[[ActivePlugin], Bench]
+MakeMeans = Callable[[Profiles], EngineSetup]
+Suspect = Callable[[ActivePlugin], EngineBench]
 
 
-def ran(bench: Bench) -> Bench:
+def ran(bench: EngineBench) -> EngineBench:
     assert list(bench.run()) == list(range(1, bench.steps + 1))
     return bench
 
 
-def grown(bench: Bench, dimension: str, plugin: str = "Suspect") -> GrownHook:
+def grown(bench: EngineBench, dimension: str, plugin: str = "Suspect") -> GrownHook:
     (growth,) = (one for one in bench.growth if one.dimension == dimension)
     (hook,) = (hook for hook in growth.hooks if hook.name.plugin == plugin)
     return hook
@@ -42,11 +40,11 @@ def grown(bench: Bench, dimension: str, plugin: str = "Suspect") -> GrownHook:
 def suspect(profiles: Profiles, means_of: MakeMeans) -> Suspect:
     """The growth of placements with the supplied plugins and one more."""
 
-    def measured(plugin: ActivePlugin) -> Bench:
+    def measured(plugin: ActivePlugin) -> EngineBench:
         workload = replace(PLACEMENTS, grows_with=("pods", "known"))
         shape = Shape(pods=32, runs=4, known=64, waiting=2, requests=1, cohorts=1)
         means = means_of(profiles_of(*profiles.all[0].plugins, plugin))
-        return ran(Bench([workload], shape, means, 1, growth=True))
+        return ran(EngineBench([workload], shape, means, 1, growth=True))
 
     return measured
 
@@ -91,9 +89,9 @@ def test_the_time_of_the_whole_is_that_of_the_plugins_here(suspect: Suspect, tic
     assert 0 < whole.median <= sum(cost.microseconds for cost in measured.hooks.costs)
 
 
-def test_every_exponent_is_a_number_and_every_dimension_is_there(means: Means, tiny: Shape) -> None:
+def test_every_exponent_is_a_number_and_every_dimension_is_there(means: EngineSetup, tiny: Shape) -> None:
     several = [one for one in TIMED if one.name in ("freed-slot", "heartbeats", "restart")]
-    bench = ran(Bench(several, replace(tiny, runs=2, known=8), means, 1, growth=True))
+    bench = ran(EngineBench(several, replace(tiny, runs=2, known=8), means, 1, growth=True))
     assert [(one.workload, one.dimension) for one in bench.growth] == [
         (workload.name, dimension) for workload in several for dimension in workload.grows_with
     ]
@@ -110,13 +108,13 @@ def exponents(growth: list[Growth]) -> list[float]:
     return [*figures, *hooks]
 
 
-def test_counts_do_not_depend_on_the_machine(means: Means, tiny: Shape) -> None:
-    first, second = (ran(Bench(TIMED, tiny, means, 1)) for _ in range(2))
+def test_counts_do_not_depend_on_the_machine(means: EngineSetup, tiny: Shape) -> None:
+    first, second = (ran(EngineBench(TIMED, tiny, means, 1)) for _ in range(2))
     assert [one.hooks for one in first.measured] == [one.hooks for one in second.measured]
 
 
-def test_a_report_says_who_decided(means: Means, tiny: Shape) -> None:
-    bench = ran(Bench([PLACEMENTS], tiny, means, 2))
+def test_a_report_says_who_decided(means: EngineSetup, tiny: Shape) -> None:
+    bench = ran(EngineBench([PLACEMENTS], tiny, means, 2))
     document = report(bench, tiny, means.profiles, 2)
     assert [plugin["name"] for plugin in document["plugins"]] == [
         plugin.name for plugin in means.profiles.all[0].plugins

@@ -10,24 +10,23 @@ import pytest
 
 from kruntimes_core import Reject
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.bench.engine.figures import BYTES, MEGABYTES, MILLISECONDS, figures_of
-from kruntimes_core.lab.bench.engine.shape import Shape
-from kruntimes_core.lab.bench.engine.site import Means, prepared
-from kruntimes_core.lab.bench.engine.stopwatch import Stopwatch
+from kruntimes_core.lab.bench.engine.cluster import Shape
+from kruntimes_core.lab.bench.engine.driver import EngineSetup, Stopwatch, prepared
 from kruntimes_core.lab.bench.engine.workloads import WORKLOADS, Timed, Workload
+from kruntimes_core.lab.bench.figures import BYTES, MEGABYTES, MILLISECONDS, figures_of
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
 TIMED = {workload.name: workload for workload in WORKLOADS if isinstance(workload, Timed)}
 OTHERS: Mapping[str, Workload] = {one.name: one for one in WORKLOADS if one.name not in TIMED}
-MakeMeans = Callable[[Profiles], Means]
+MakeMeans = Callable[[Profiles], EngineSetup]
 POOLS: tuple[dict[str, int], ...] = ({}, {"namespaces": 2}, {"runtimes": 3})
 
 
 @pytest.mark.parametrize("pools", POOLS, ids=str)
 @pytest.mark.parametrize("name", TIMED)
 def test_a_repeat_does_it_as_often_as_it_says(
-    name: str, pools: dict[str, int], means: Means, tiny: Shape
+    name: str, pools: dict[str, int], means: EngineSetup, tiny: Shape
 ) -> None:
     workload, shape = TIMED[name], replace(tiny, **pools)
     rounds = list(workload.rounds(shape, means, 3))
@@ -38,7 +37,7 @@ def test_a_repeat_does_it_as_often_as_it_says(
 
 
 @pytest.mark.parametrize("name", TIMED)
-def test_a_repeat_leaves_everything_as_it_was(name: str, means: Means, tiny: Shape) -> None:
+def test_a_repeat_leaves_everything_as_it_was(name: str, means: EngineSetup, tiny: Shape) -> None:
     workload = TIMED[name]
     site, watch = workload.prepare(tiny, means), Stopwatch(means.clock)
     workload.repeat(site, watch)
@@ -51,7 +50,7 @@ def test_a_repeat_leaves_everything_as_it_was(name: str, means: Means, tiny: Sha
 
 
 @pytest.mark.parametrize("name", TIMED)
-def test_parts_add_up_to_the_whole(name: str, means: Means, tiny: Shape) -> None:
+def test_parts_add_up_to_the_whole(name: str, means: EngineSetup, tiny: Shape) -> None:
     counting = iter(range(0, 10**9, 1_000))
     slow = replace(means, clock=lambda: next(counting))
     (sample,) = TIMED[name].samples(tiny, slow, 1)
@@ -61,14 +60,14 @@ def test_parts_add_up_to_the_whole(name: str, means: Means, tiny: Shape) -> None
     assert whole == pytest.approx(sum(parts.values()))
 
 
-def test_a_slot_goes_to_the_run_that_waits_longest(means: Means, tiny: Shape) -> None:
+def test_a_slot_goes_to_the_run_that_waits_longest(means: EngineSetup, tiny: Shape) -> None:
     site = TIMED["freed-slot"].prepare(tiny, means)
     first = next(life for life in site.lives.values() if life.pod is None)
     TIMED["freed-slot"].repeat(site, Stopwatch(means.clock))
     assert first.pod is not None
 
 
-def test_runs_without_cohorts_on_pods_still_find_theirs(means: Means, tiny: Shape) -> None:
+def test_runs_without_cohorts_on_pods_still_find_theirs(means: EngineSetup, tiny: Shape) -> None:
     (done,) = TIMED["affinity"].rounds(replace(tiny, known=0), means, 1)
     assert done.placed == tiny.runs
 
@@ -82,7 +81,7 @@ def test_plugins_that_place_nothing_are_measured_too(name: str, means_of: MakeMe
 
 
 @pytest.mark.parametrize("name", TIMED)
-def test_nobody_waits_and_nothing_else_is_known(name: str, means: Means, tiny: Shape) -> None:
+def test_nobody_waits_and_nothing_else_is_known(name: str, means: EngineSetup, tiny: Shape) -> None:
     (done,) = TIMED[name].rounds(replace(tiny, known=0, waiting=0, runs=1), means, 1)
     assert done.units == (tiny.pods if name == "heartbeats" else 1)
 
@@ -97,7 +96,7 @@ def test_a_broken_plugin_is_named(name: str, means_of: MakeMeans, tiny: Shape) -
         list(TIMED[name].samples(tiny, broken, 1))
 
 
-def test_pauses_are_measured_and_nothing_is_left_behind(means: Means, tiny: Shape) -> None:
+def test_pauses_are_measured_and_nothing_is_left_behind(means: EngineSetup, tiny: Shape) -> None:
     before = (list(gc.callbacks), gc.get_threshold(), gc.isenabled())
     figures = figures_of(OTHERS["pauses"].samples(tiny, means, 2))
     assert (list(gc.callbacks), gc.get_threshold(), gc.isenabled()) == before
@@ -105,7 +104,7 @@ def test_pauses_are_measured_and_nothing_is_left_behind(means: Means, tiny: Shap
     assert all(len(figure.values) == 2 for figure in figures)
 
 
-def test_memory_is_that_of_another_process(means: Means, tiny: Shape) -> None:
+def test_memory_is_that_of_another_process(means: EngineSetup, tiny: Shape) -> None:
     figures = figures_of(OTHERS["memory"].samples(replace(tiny, known=2_000), means, 1))
     found = {figure.quantity.name: figure for figure in figures}
     assert found["in all"].quantity.unit == MEGABYTES
@@ -114,7 +113,7 @@ def test_memory_is_that_of_another_process(means: Means, tiny: Shape) -> None:
     assert 100 < found["a Run"].median < 100_000
 
 
-def test_a_process_that_fails_says_why(means: Means, tiny: Shape) -> None:
+def test_a_process_that_fails_says_why(means: EngineSetup, tiny: Shape) -> None:
     gone = replace(means, config="/no/such/file.yaml")
     with pytest.raises(InputError, match=r"^the process that measures memory failed: .*/no/such/file\.yaml"):
         list(OTHERS["memory"].samples(tiny, gone, 1))
@@ -124,5 +123,5 @@ def test_names_differ() -> None:
     assert len({workload.name for workload in WORKLOADS}) == len(WORKLOADS)
 
 
-def test_what_is_known_can_be_prepared_again(means: Means, tiny: Shape) -> None:
+def test_what_is_known_can_be_prepared_again(means: EngineSetup, tiny: Shape) -> None:
     assert prepared(tiny, means).engine.sizes == prepared(tiny, means).engine.sizes

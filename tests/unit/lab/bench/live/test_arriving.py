@@ -8,15 +8,15 @@ from typing import Any, cast
 
 import pytest
 
-from kruntimes_core.lab.bench.live.load import Cell, Load, Mode
-from kruntimes_core.lab.bench.live.made.site import Site
-from kruntimes_core.lab.bench.live.rounds.arriving import create_load
+from kruntimes_core.lab.bench.live.cluster import LoadedCluster
+from kruntimes_core.lab.bench.live.load import BenchLoad, Cell, Mode
+from kruntimes_core.lab.bench.live.round import create_load
 
 
 class Noting:
     """A site in which nothing is made."""
 
-    def __init__(self, load: Load) -> None:
+    def __init__(self, load: BenchLoad) -> None:
         self.load = load
         self.cohorts: dict[Cell, Counter[str | None]] = {}
         self.names: list[str] = []
@@ -26,15 +26,15 @@ class Noting:
         self.cohorts.setdefault(where, Counter())[cohort] += 1
 
 
-def created(load: Load) -> Noting:
+def created(load: BenchLoad) -> Noting:
     site = Noting(load)
-    asyncio.run(create_load(cast("Site", site), 7, load.arrivals(7)))
+    asyncio.run(create_load(cast("LoadedCluster", site), 7, load.arrivals(7)))
     return site
 
 
 @pytest.mark.parametrize(("pods", "namespaces"), [(4, 1), (4, 2), (1, 1), (12, 2)])
 def test_each_place_has_all_cohorts_evenly(pods: int, namespaces: int) -> None:
-    load = Load(mode=Mode.BURST, runs=24, pods=pods, namespaces=namespaces, cohorts=3)
+    load = BenchLoad(mode=Mode.BURST, runs=24, pods=pods, namespaces=namespaces, cohorts=3)
     load.check()
     site = created(load)
     assert len(site.cohorts) == namespaces
@@ -44,6 +44,6 @@ def test_each_place_has_all_cohorts_evenly(pods: int, namespaces: int) -> None:
 
 
 def test_runs_are_numbered_and_without_cohorts_there_is_none() -> None:
-    site = created(Load(mode=Mode.BURST, runs=3, pods=1))
+    site = created(BenchLoad(mode=Mode.BURST, runs=3, pods=1))
     assert site.names == ["run-7-000000", "run-7-000001", "run-7-000002"]
     assert list(site.cohorts.values()) == [Counter({None: 3})]

@@ -18,14 +18,12 @@ from kruntimes_core.cluster.client.resources import RUNS as RUNS_OF_THE_HOST
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.lab.bench.live.api import Api
+from kruntimes_core.lab.bench.live.api import Api, check_crds, check_loopback, is_loopback
 from kruntimes_core.lab.bench.live.bench import measure
-from kruntimes_core.lab.bench.live.load import Load, Mode
-from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL
-from kruntimes_core.lab.bench.live.report.results import Results
-from kruntimes_core.lab.bench.live.scheduler.process import SchedulerEndedError
-from kruntimes_core.lab.bench.live.server import check_crds, check_loopback, is_loopback
-from kruntimes_core.lab.bench.live.settings import Settings, Waits
+from kruntimes_core.lab.bench.live.load import BenchLoad, BenchSettings, Mode, Waits
+from kruntimes_core.lab.bench.live.objects import BENCH_LABEL
+from kruntimes_core.lab.bench.live.results import Results
+from kruntimes_core.lab.bench.live.scheduler import SchedulerEndedError
 from kruntimes_core.model.messages import InputError
 from realcluster.client import NAMESPACES, PODS, RUNS
 from tests.unit.lab.bench.live.conftest import bad_scheduler
@@ -35,10 +33,10 @@ Told = list[str]
 
 
 @pytest.fixture
-def settings(kubeconfig: str) -> Settings:
+def settings(kubeconfig: str) -> BenchSettings:
     """A bench of a moment, of a scheduler without a fault."""
-    return Settings(
-        load=Load(mode=Mode.DRAIN, runs=12, pods=3),
+    return BenchSettings(
+        load=BenchLoad(mode=Mode.DRAIN, runs=12, pods=3),
         command=bad_scheduler("nothing"),
         kubeconfig=kubeconfig,
         ceiling_patches=30,
@@ -51,7 +49,7 @@ def settings(kubeconfig: str) -> Settings:
 def bench(tmp_path: Path) -> Callable[..., Results]:
     """Run a bench. told: takes what it says."""
 
-    def run(settings: Settings, told: Told | None = None) -> Results:
+    def run(settings: BenchSettings, told: Told | None = None) -> Results:
         tell = (told if told is not None else []).append
         return asyncio.run(measure(settings, tmp_path, tell, Log(io.StringIO(), SystemClock())))
 
@@ -67,7 +65,7 @@ def left(place: EmbeddedPlace) -> list[dict[str, Any]]:
 
 
 def test_a_drain_is_measured_from_when_the_scheduler_could_begin(
-    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
+    bench: Callable[..., Results], settings: BenchSettings, place: EmbeddedPlace
 ) -> None:
     results = bench(replace(settings, repeat=2))
     assert results.passed
@@ -87,9 +85,9 @@ def test_a_drain_is_measured_from_when_the_scheduler_could_begin(
 
 
 def test_a_burst_is_measured_from_when_its_runs_are_seen(
-    bench: Callable[..., Results], settings: Settings
+    bench: Callable[..., Results], settings: BenchSettings
 ) -> None:
-    load = Load(mode=Mode.BURST, runs=12, pods=3, hopeless=0)
+    load = BenchLoad(mode=Mode.BURST, runs=12, pods=3, hopeless=0)
     (round_,) = bench(replace(settings, load=load)).rounds
     assert (round_.placed, round_.counted) == (12, 12)
     assert round_.created_at[0] == 0.0
@@ -97,9 +95,11 @@ def test_a_burst_is_measured_from_when_its_runs_are_seen(
 
 
 def test_an_open_load_runs_and_ends_as_runtimed_would_have_it(
-    bench: Callable[..., Results], settings: Settings
+    bench: Callable[..., Results], settings: BenchSettings
 ) -> None:
-    load = Load(mode=Mode.OPEN, rate=40, seconds=0.5, pods=2, duration=(0.01, 0.02), heartbeat_seconds=0.1)
+    load = BenchLoad(
+        mode=Mode.OPEN, rate=40, seconds=0.5, pods=2, duration=(0.01, 0.02), heartbeat_seconds=0.1
+    )
     results = bench(replace(settings, load=load))
     (round_,) = results.rounds
     assert results.passed
@@ -111,7 +111,7 @@ def test_an_open_load_runs_and_ends_as_runtimed_would_have_it(
 
 @pytest.mark.parametrize("fault", ["overcommitted", "boundTwice", "podNotAlive", "emptyWrite", "runLost"])
 def test_a_scheduler_that_breaks_a_rule_is_found_out(
-    bench: Callable[..., Results], settings: Settings, fault: str
+    bench: Callable[..., Results], settings: BenchSettings, fault: str
 ) -> None:
     results = bench(replace(settings, command=bad_scheduler(fault)))
     assert not results.passed
@@ -121,12 +121,12 @@ def test_a_scheduler_that_breaks_a_rule_is_found_out(
 @pytest.mark.parametrize(
     ("rule", "fault", "load"),
     [
-        ("otherRuntime", "otherRuntime", Load(runs=12, pods=2, runtimes=2)),
-        ("cohortApart", "nothing", Load(runs=12, pods=3, cohorts=2)),
+        ("otherRuntime", "otherRuntime", BenchLoad(runs=12, pods=2, runtimes=2)),
+        ("cohortApart", "nothing", BenchLoad(runs=12, pods=3, cohorts=2)),
     ],
 )
 def test_a_scheduler_that_does_not_look_where_runs_belong_is_found_out(
-    bench: Callable[..., Results], settings: Settings, rule: str, fault: str, load: Load
+    bench: Callable[..., Results], settings: BenchSettings, rule: str, fault: str, load: BenchLoad
 ) -> None:
     results = bench(replace(settings, load=load, command=bad_scheduler(fault)))
     assert not results.passed
@@ -134,10 +134,10 @@ def test_a_scheduler_that_does_not_look_where_runs_belong_is_found_out(
 
 
 def test_what_is_written_to_runs_beside_the_load_is_counted_by_itself(
-    bench: Callable[..., Results], settings: Settings
+    bench: Callable[..., Results], settings: BenchSettings
 ) -> None:
     (round_,) = bench(
-        replace(settings, load=Load(runs=12, pods=3, hopeless=2), command=bad_scheduler("chatty"))
+        replace(settings, load=BenchLoad(runs=12, pods=3, hopeless=2), command=bad_scheduler("chatty"))
     ).rounds
     assert (round_.placed, round_.writes) == (12, 1.0)
     # The last ones may come when the round is over.
@@ -145,7 +145,7 @@ def test_what_is_written_to_runs_beside_the_load_is_counted_by_itself(
 
 
 def test_runs_that_nobody_places_end_the_round(
-    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
+    bench: Callable[..., Results], settings: BenchSettings, place: EmbeddedPlace
 ) -> None:
     results = bench(replace(settings, command=bad_scheduler("idle"), patience_seconds=0.2))
     (round_,) = results.rounds
@@ -155,7 +155,7 @@ def test_runs_that_nobody_places_end_the_round(
 
 
 def test_a_scheduler_that_ends_is_told_by_its_last_lines(
-    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
+    bench: Callable[..., Results], settings: BenchSettings, place: EmbeddedPlace
 ) -> None:
     command = "sh -c 'echo first; echo bad flag >&2; exit 3'"
     with pytest.raises(SchedulerEndedError, match="ended with 3 before it was told to") as ended:
@@ -165,7 +165,7 @@ def test_a_scheduler_that_ends_is_told_by_its_last_lines(
 
 
 def test_a_scheduler_that_cannot_be_started_is_named(
-    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
+    bench: Callable[..., Results], settings: BenchSettings, place: EmbeddedPlace
 ) -> None:
     with pytest.raises(InputError, match="cannot start /no/such: No such file"):
         bench(replace(settings, command="/no/such"))
@@ -173,7 +173,7 @@ def test_a_scheduler_that_cannot_be_started_is_named(
 
 
 def test_what_cannot_be_started_is_told_before_anything_is_made(
-    bench: Callable[..., Results], settings: Settings, tmp_path: Path
+    bench: Callable[..., Results], settings: BenchSettings, tmp_path: Path
 ) -> None:
     told: Told = []
     configuration = tmp_path / "mine.yaml"
@@ -186,7 +186,7 @@ def test_what_cannot_be_started_is_told_before_anything_is_made(
 
 
 def test_a_scheduler_that_never_stops_writing_is_told_of(
-    bench: Callable[..., Results], settings: Settings, monkeypatch: pytest.MonkeyPatch
+    bench: Callable[..., Results], settings: BenchSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: Told = []
     waits = replace(QUICK, quiet=1.0, longest_quiet=0.0)
@@ -194,7 +194,7 @@ def test_a_scheduler_that_never_stops_writing_is_told_of(
     assert any(line.startswith("the scheduler writes on and on") for line in told)
 
 
-def test_a_cancelled_bench_cleans_up(settings: Settings, place: EmbeddedPlace, tmp_path: Path) -> None:
+def test_a_cancelled_bench_cleans_up(settings: BenchSettings, place: EmbeddedPlace, tmp_path: Path) -> None:
     async def run() -> None:
         work: asyncio.Task[Results]
 
@@ -212,7 +212,10 @@ def test_a_cancelled_bench_cleans_up(settings: Settings, place: EmbeddedPlace, t
 
 
 def test_a_server_that_is_lost_is_told_in_words(
-    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace, monkeypatch: pytest.MonkeyPatch
+    bench: Callable[..., Results],
+    settings: BenchSettings,
+    place: EmbeddedPlace,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     request, told = HttpTransport.request, list[str]()
 
@@ -243,7 +246,7 @@ def made(place: EmbeddedPlace, selector: str) -> list[str]:
 
 
 def test_what_somebody_keeps_from_being_deleted_keeps_nothing_else(
-    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
+    bench: Callable[..., Results], settings: BenchSettings, place: EmbeddedPlace
 ) -> None:
     told = list[str]()
     with pytest.raises(InputError, match="are still there"):
@@ -260,7 +263,7 @@ def test_what_somebody_keeps_from_being_deleted_keeps_nothing_else(
 
 
 def test_a_server_without_workspaces_has_a_ceiling_too(
-    bench: Callable[..., Results], settings: Settings, monkeypatch: pytest.MonkeyPatch
+    bench: Callable[..., Results], settings: BenchSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request, refused = HttpTransport.request, list[str]()
 
@@ -275,7 +278,9 @@ def test_a_server_without_workspaces_has_a_ceiling_too(
     assert refused
 
 
-def test_namespaces_that_nobody_ends_are_named(bench: Callable[..., Results], settings: Settings) -> None:
+def test_namespaces_that_nobody_ends_are_named(
+    bench: Callable[..., Results], settings: BenchSettings
+) -> None:
     told: Told = []
     bench(settings, told)
     assert told[-1].startswith(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kruntimes_core.lab.bench.live.report.figures import Spread, latency, percentile, rate, spread, windows
+from kruntimes_core.lab.bench.figures import Spread, latency, percentile, rate, spread, windows
 
 
 @pytest.mark.parametrize(

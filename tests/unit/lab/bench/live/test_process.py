@@ -1,27 +1,25 @@
-"""A scheduler ends with its bench, however that ends."""
+"""A scheduler ends with its bench."""
 
 from __future__ import annotations
 
 import os
 import select
-import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-import pytest
 
 SECONDS = 20
 BENCH = """
 import asyncio, sys
 from pathlib import Path
-from kruntimes_core.lab.bench.live.scheduler.process import running
+from kruntimes_core.lab.bench.live import scheduler
+
+scheduler._STOP_SECONDS = 0.2
 
 async def main():
-    async with running(sys.argv[2:], None, Path(sys.argv[1])) as scheduler:
-        print(scheduler._process.pid, flush=True)
+    async with scheduler.running(sys.argv[2:], None, Path(sys.argv[1])) as started:
+        print(started._process.pid, flush=True)
         await asyncio.to_thread(sys.stdin.read)
 
 asyncio.run(main())
@@ -48,37 +46,12 @@ def has_ended(handle: int) -> bool:
     return bool(ends.poll(SECONDS * 1_000))
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGABRT])
-def test_a_bench_that_is_killed_leaves_no_scheduler_behind(how: signal.Signals) -> None:
-    with bench("sh", "-c", "sleep 600 & wait") as (killed, number):
-        scheduler = os.pidfd_open(number)
-        children = [os.pidfd_open(child) for child in children_of(number)]
-        killed.send_signal(how)
-        assert killed.wait(SECONDS) == -how
-        assert all(has_ended(handle) for handle in (scheduler, *children))
-
-
-def test_a_bench_that_ends_leaves_no_watcher_behind() -> None:
-    with bench("sleep", "600") as (ending, number):
-        scheduler, *others = (os.pidfd_open(one) for one in children_of(ending.pid))
-        assert number in children_of(ending.pid)
-        assert others
+def test_a_scheduler_ends_with_its_children_and_its_bench() -> None:
+    with bench("sh", "-c", "trap '' TERM; sleep 600 & wait; sleep 600") as (ending, number):
+        processes = [os.pidfd_open(one) for one in (number, *children_of(number))]
         ending.communicate("")
         assert ending.returncode == 0
-        assert all(has_ended(handle) for handle in (scheduler, *others))
-
-
-def test_what_a_scheduler_started_in_a_session_of_its_own_ends_with_it() -> None:
-    script = 'setsid sh -c \'trap "" TERM; echo; while :; do sleep 600; done\' > "$0" & wait'
-    with tempfile.TemporaryDirectory() as folder:
-        os.mkfifo(said := f"{folder}/said")
-        with bench("sh", "-c", script, said) as (ending, number):
-            with open(said) as started:
-                started.readline()
-            (stray,) = (os.pidfd_open(child) for child in children_of(number))
-            ending.communicate("")
-            assert ending.returncode == 0
-            assert has_ended(stray)
+        assert all(has_ended(one) for one in processes)
 
 
 def children_of(process: int) -> list[int]:

@@ -8,11 +8,11 @@ from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
-from kruntimes_core.lab.bench.live.load import Load, Mode
-from kruntimes_core.lab.bench.live.made.objects import ROLE_LABEL
-from kruntimes_core.lab.bench.live.rounds.measuring import round_of
-from kruntimes_core.lab.bench.live.rounds.round import Loading
-from kruntimes_core.lab.bench.live.scheduler.usage import Usage
+from kruntimes_core.lab.bench.live.load import BenchLoad, Mode
+from kruntimes_core.lab.bench.live.objects import ROLE_LABEL
+from kruntimes_core.lab.bench.live.results import round_of
+from kruntimes_core.lab.bench.live.round import Loading
+from kruntimes_core.lab.bench.live.scheduler import Usage
 from kruntimes_core.lab.invariants import RunVersion
 
 PATIENCE = 60.0
@@ -24,7 +24,9 @@ class Scene:
     def __init__(self, *placed: bool) -> None:
         self._placed: Iterator[bool] = iter(placed)
         self.waits: list[float] = []
-        site: Any = SimpleNamespace(load=Load(mode=Mode.BURST), observer=SimpleNamespace(until=self._until))
+        site: Any = SimpleNamespace(
+            load=BenchLoad(mode=Mode.BURST), observer=SimpleNamespace(until=self._until)
+        )
         self.loading = Loading(site, 1, PATIENCE)
         self.loading.book.expected = 3
         # A second of the processor from each look to the next.

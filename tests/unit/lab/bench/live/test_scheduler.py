@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from kruntimes_core.lab.bench.live.scheduler.command import (
+from kruntimes_core.lab.bench.live.scheduler import (
     PLACEHOLDERS,
     Surroundings,
+    check_process,
     command_of,
+    kubeconfig_for,
     our_command,
+    usage_of,
 )
-from kruntimes_core.lab.bench.live.scheduler.kubeconfig import kubeconfig_for
-from kruntimes_core.lab.bench.live.scheduler.usage import check_process, usage_of
 from kruntimes_core.model.messages import InputError
 
 AROUND = Surroundings("/my folder/config", ["a", "b"])

@@ -17,7 +17,7 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.informers.event_handler import ResourceEventHandler
 from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL, COHORT_LABEL
+from kruntimes_core.lab.bench.live.objects import BENCH_LABEL, COHORT_LABEL
 from kruntimes_core.lab.invariants import (
     InvariantChecker,
     ObjectVersion,
@@ -32,7 +32,7 @@ Heard = Callable[[RunVersion, float], None]
 """Told of each version of a Run, and when it was seen (seconds of a clock that only goes on)."""
 
 
-class Observer:
+class BenchWatch:
     """Two watches over all namespaces, of what bears the bench's label and nothing else."""
 
     def __init__(self, transport: Transport, clock: Clock, random: Random, log: Log, bench: str) -> None:

@@ -1,23 +1,68 @@
-"""What the API server takes by itself: bare patches of the shape of a bind, with nobody deciding anything.
-
-They go to Runs like those of the load, in the same namespaces, that have ended already: so no scheduler
-cares, running or not, and the same objects serve before, between and after the loads.
-"""
+"""What the API server takes by itself: bare patches of the shape of a bind, without any decision."""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from itertools import cycle
 from math import ceil
 
-from kruntimes_core.cluster.client.resources import RUNS
-from kruntimes_core.cluster.client.transport import Transport
-from kruntimes_core.lab.bench.live.made import objects
-from kruntimes_core.lab.bench.live.made.site import Site
-from kruntimes_core.lab.bench.live.rounds.stand_ins import stand_ins
-from kruntimes_core.lab.bench.live.tasks import together
+from kruntimes_core.cluster.client.resources import PODS, RUNS, WORKSPACES, ApiResource
+from kruntimes_core.cluster.client.transport import Call, Transport
+from kruntimes_core.lab.bench.live import objects
+from kruntimes_core.lab.bench.live.api import RefusedError, beside, together
+from kruntimes_core.lab.bench.live.cluster import LoadedCluster
+
+_WATCH_SECONDS = 600
+_NOT_SERVED = 404
+
+
+class _StandIn:
+    """One watch. It is read, and nothing is made of it."""
+
+    def __init__(self, transport: Transport, resource: ApiResource, namespace: str, version: str) -> None:
+        self.opened = asyncio.Event()
+        self._transport = transport
+        self._call = Call(
+            method="GET",
+            path=resource.path(namespace),
+            query=(*resource.selector, ("watch", "1"), ("resourceVersion", version)),
+            timeout_seconds=_WATCH_SECONDS,
+        )
+
+    async def run(self) -> None:
+        """Read until the server ends it."""
+        async with aclosing(self._transport.stream(self._call)) as chunks:
+            async for _ in chunks:
+                self.opened.set()
+
+
+@asynccontextmanager
+async def stand_ins(site: LoadedCluster, transport: Transport) -> AsyncIterator[None]:
+    """Within the block they are open, in each namespace of the site."""
+    watches = [
+        _StandIn(transport, resource, name, version)
+        for resource in (PODS, WORKSPACES, RUNS)
+        for name in site.namespaces
+        if (version := await _version(site, resource, name)) is not None
+    ]
+    async with beside(watch.run() for watch in watches):
+        for watch in watches:
+            await watch.opened.wait()
+        yield
+
+
+async def _version(site: LoadedCluster, resource: ApiResource, namespace: str) -> str | None:
+    """Where a watch begins. None for workspaces that the server does not serve: a scheduler works without."""
+    try:
+        return await site.api.version(resource, namespace)
+    except RefusedError as error:
+        if resource is not WORKSPACES or error.code != _NOT_SERVED:
+            raise
+        return None
+
 
 ROLE = "bare"
 _SAMPLES = 3
@@ -33,7 +78,7 @@ server with etcd a sixth longer, so a few Runs alone would show too low a ceilin
 class Ceiling:
     """Measures it, again and again, on the same Runs."""
 
-    def __init__(self, site: Site, transport: Transport, patches: int, in_flight: int) -> None:
+    def __init__(self, site: LoadedCluster, transport: Transport, patches: int, in_flight: int) -> None:
         """transport: for watches. patches: in one measurement. in_flight: at a time."""
         self._site = site
         self._api = site.api.lane(in_flight)

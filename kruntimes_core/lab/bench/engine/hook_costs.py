@@ -13,11 +13,10 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from kruntimes_core.framework.profile import ActivePlugin, Hook, wrap_hooks
-from kruntimes_core.lab.bench.engine.figures import MICROSECONDS, NANOSECONDS
-from kruntimes_core.lab.bench.engine.shape import Shape
-from kruntimes_core.lab.bench.engine.site import Means
-from kruntimes_core.lab.bench.engine.stopwatch import Clock
+from kruntimes_core.lab.bench.engine.cluster import Shape
+from kruntimes_core.lab.bench.engine.driver import Clock, EngineSetup
 from kruntimes_core.lab.bench.engine.workloads import Timed
+from kruntimes_core.lab.bench.figures import MICROSECONDS, NANOSECONDS
 
 _CALIBRATIONS = 1_000
 
@@ -124,7 +123,7 @@ class HookPass:
     """The share of its time in which others had the processor: hooks look dearer by so much."""
 
 
-def hook_pass(workload: Timed, shape: Shape, means: Means) -> HookPass:
+def hook_pass(workload: Timed, shape: Shape, means: EngineSetup) -> HookPass:
     """Repeat a workload once more to see what its hooks cost."""
     clocks = HookClocks(means.fine_clock)
     observed = replace(means, profiles=wrap_hooks(means.profiles, clocks.around))

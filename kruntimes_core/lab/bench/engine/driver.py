@@ -1,12 +1,20 @@
-"""An engine on a measured cluster, driven as a host drives it, with an API server that applies everything."""
+"""Drives an engine on a measured cluster as a host does, with an API server that applies everything."""
 
 from __future__ import annotations
 
+import gc
+import time
 from collections import deque
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from kruntimes_core.cluster.garbage_collection import (
+    collect_young_objects,
+    freeze_objects,
+    unfreeze_objects,
+)
 from kruntimes_core.cluster.plugin_worker.attended import CurrentCall
 from kruntimes_core.engine.api_calls import Applied, Found, Write, WriteKind
 from kruntimes_core.engine.clock import Now, ticks
@@ -15,16 +23,69 @@ from kruntimes_core.engine.events import Event, PodsListed, RunsListed, Workspac
 from kruntimes_core.engine.plugin_work import Runners, RunWork, Work
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.bench.engine.cluster import Cluster
-from kruntimes_core.lab.bench.engine.lives import Life
-from kruntimes_core.lab.bench.engine.objects import START
-from kruntimes_core.lab.bench.engine.shape import Shape
-from kruntimes_core.lab.bench.engine.stopwatch import Clock, Stopwatch, fine_clock, processor_clock
+from kruntimes_core.lab.bench.engine.cluster import START, BenchRun, MeasuredCluster, Shape
 from kruntimes_core.model.messages import InputError
+
+Clock = Callable[[], int]
+"""Nanoseconds that only go forward."""
+
+processor_clock: Clock = time.thread_time_ns
+"""Of this thread alone: what else the machine does meanwhile does not count. A look takes 0.5 to 0.9
+microseconds."""
+
+fine_clock: Clock = time.perf_counter_ns
+"""For what is shorter than a look at the other clock; counts what others do meanwhile, too. A look takes 0.06
+microseconds."""
+
+
+class Stopwatch:
+    """Adds up the time of parts that are measured one after another."""
+
+    def __init__(self, clock: Clock = processor_clock) -> None:
+        self._clock = clock
+        self._since = 0
+        self.spent: dict[str, int] = {}
+        """Nanoseconds by part, in the order in which the parts first came."""
+
+    def start(self) -> None:
+        """Begin the first of some parts; what went before is nobody's."""
+        self._since = self._clock()
+
+    def lap(self, part: str) -> None:
+        """End a part, and begin the next one."""
+        now = self._clock()
+        self.spent[part] = self.spent.get(part, 0) + now - self._since
+        self._since = self._clock()
+
+    def taken(self) -> dict[str, int]:
+        """What was spent since this was asked last."""
+        spent, self.spent = self.spent, {}
+        return spent
+
+
+@contextmanager
+def calmed() -> Iterator[None]:
+    """New objects are collected at the scheduler's thresholds."""
+    before = gc.get_threshold()
+    collect_young_objects()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@contextmanager
+def laid_aside() -> Iterator[None]:
+    """What is known so far is not looked through."""
+    freeze_objects()
+    try:
+        yield
+    finally:
+        unfreeze_objects()
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
+class EngineSetup:
     """What measures: the plugins that decide, the engine's settings, and clocks."""
 
     profiles: Profiles
@@ -39,16 +100,16 @@ class Means:
     """Who is being asked: for a thread that looks after the one that measures."""
 
 
-class Site:
+class EngineDriver:
     """One engine. Nothing happens but what a workload asks for; time stands still until it passes."""
 
-    def __init__(self, cluster: Cluster, means: Means) -> None:
+    def __init__(self, cluster: MeasuredCluster, means: EngineSetup) -> None:
         self.cluster = cluster
         self._means = means
         self._now = Now(START, 0)
-        self.lives: dict[str, Life] = {}
+        self.lives: dict[str, BenchRun] = {}
         """The Runs that may still be bound or end, by name."""
-        self.running: deque[Life] = deque()
+        self.running: deque[BenchRun] = deque()
         """Where all slots are taken: who has them, the longest first."""
         self.placed = 0
         """How many Runs were bound."""
@@ -79,7 +140,7 @@ class Site:
         lives = self._lives(follow)
         self.tell(RunsListed(observations=tuple(life.observation() for life in lives)))
 
-    def _lives(self, follow: bool) -> Iterator[Life]:
+    def _lives(self, follow: bool) -> Iterator[BenchRun]:
         """The Runs that are there, one after another."""
         running = 0
         for life in self.cluster.running():
@@ -93,7 +154,7 @@ class Site:
                 self.known([life])
             yield life
 
-    def known(self, lives: list[Life]) -> list[Life]:
+    def known(self, lives: list[BenchRun]) -> list[BenchRun]:
         """Take note of Runs that may still be bound or end."""
         self.lives.update({life.name: life for life in lives})
         return lives
@@ -141,7 +202,7 @@ class Site:
 
     # What happens to Runs
 
-    def bound(self, written: list[tuple[Write, str]]) -> Iterator[Life]:
+    def bound(self, written: list[tuple[Write, str]]) -> Iterator[BenchRun]:
         """Let the Runs show what was written; gives those that were bound."""
         for write, version in written:
             life = self.lives.get(write.name)
@@ -171,15 +232,15 @@ class Site:
         return self._now
 
 
-def prepared(shape: Shape, means: Means, full: bool = False) -> Site:
+def prepared(shape: Shape, means: EngineSetup, full: bool = False) -> EngineDriver:
     """A site with everything listed. Raises: `InputError` where a plugin fails."""
-    site = Site(Cluster(shape, means.profiles, full), means)
+    site = EngineDriver(MeasuredCluster(shape, means.profiles, full), means)
     site.prepare()
     complain(site)
     return site
 
 
-def complain(site: Site) -> None:
+def complain(site: EngineDriver) -> None:
     """Raises: `InputError` if a plugin failed: what follows is backoff, which is not to be measured."""
     for decision in site.engine.journal.latest:
         if decision.error is not None:
