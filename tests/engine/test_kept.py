@@ -12,8 +12,9 @@ import pytest
 from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.bench.engine.cluster import Shape, on_pod
+from kruntimes_core.lab.bench.engine.cluster import on_pod
 from kruntimes_core.lab.bench.engine.driver import EngineDriver, EngineSetup, prepared
+from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.workloads import plain
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import Host
@@ -28,13 +29,13 @@ def placed(site: EngineDriver, place: int) -> None:
     site.tell(life.seen())
     site.settle()
     site.tell(life.ended())
-    del site.lives[life.name]
+    del site.runs[life.name]
 
 
 def listed(site: EngineDriver, place: int) -> None:
     """A Run is seen that has ended long ago."""
     status = on_pod("pod-0-00000", "Succeeded")
-    site.tell(site.cluster.life(site.cluster.pools[0], place, {"cpu": 1}, status=status).seen())
+    site.tell(site.cluster.new_run(site.cluster.pools[0], place, {"cpu": 1}, status=status).seen())
 
 
 def kept(site: EngineDriver, happens: Callable[[EngineDriver, int], None]) -> float:

@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+MICROSECONDS, MILLISECONDS, BYTES, MEGABYTES = "microseconds", "milliseconds", "bytes", "megabytes"
+NANOSECONDS = {MICROSECONDS: 1_000, MILLISECONDS: 1_000_000}
 _INEXACT = 1e-9
 _SHORTEST_SECONDS = 0.1
 """In less, a server answers one handful of requests: how close together says nothing of how many it takes."""
@@ -20,6 +22,44 @@ class Spread:
     median: float
     lowest: float
     highest: float
+
+    def document(self, digits: int) -> dict[str, float]:
+        """The spread as documents have it."""
+        return {name: round(getattr(self, name), digits) for name in ("median", "lowest", "highest")}
+
+
+def spread(values: Iterable[float | None]) -> Spread | None:
+    """The spread of those that are known; None for none."""
+    known = [value for value in values if value is not None]
+    return Spread(median(known), min(known), max(known)) if known else None
+
+
+# Figures of an engine
+
+
+class Quantity(NamedTuple):
+    """What is measured, and in which unit."""
+
+    name: str
+    unit: str
+
+
+Sample = Mapping[Quantity, float]
+"""What one repeat measured."""
+Figures = Mapping[Quantity, Spread]
+"""What all repeats measured."""
+
+
+def figures_of(samples: Iterable[Sample]) -> dict[Quantity, Spread]:
+    """The spread of each quantity, in the order in which the quantities first came."""
+    values: dict[Quantity, list[float]] = {}
+    for sample in samples:
+        for quantity, value in sample.items():
+            values.setdefault(quantity, []).append(value)
+    return {quantity: Spread(median(seen), min(seen), max(seen)) for quantity, seen in values.items()}
+
+
+# Figures of a scheduler on an API server
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +94,13 @@ def rate(number: int, seconds: float) -> float | None:
     return number / seconds if seconds > _SHORTEST_SECONDS - _INEXACT else None
 
 
-def spread(values: Iterable[float | None]) -> Spread | None:
-    """The spread of those that are known; None for none."""
-    known = [value for value in values if value is not None]
-    return Spread(median(known), min(known), max(known)) if known else None
-
-
 def latency(seconds: Iterable[float]) -> Latency | None:
     """Percentiles by nearest rank; None without any value."""
     ordered = sorted(seconds)
     if not ordered:
         return None
-    p50, p95, p99 = (percentile(ordered, percent) for percent in (50, 95, 99))
+    p50, p95, p99 = (ordered[max(ceil(len(ordered) * percent / 100), 1) - 1] for percent in (50, 95, 99))
     return Latency(p50, p95, p99, ordered[-1])
-
-
-def percentile(ordered: Sequence[float], percent: int) -> float:
-    """The smallest value such that `percent` of all are not above it. ordered: ascending, not empty."""
-    return ordered[max(ceil(len(ordered) * percent / 100), 1) - 1]
 
 
 def windows(
@@ -90,57 +119,10 @@ def windows(
         if place == number - 1:
             # What comes last is in the last one. A round without any length still has a window.
             stop = end if end > start else stop
-            inside = [one for at, one in placed if start <= at]
-            news = sum(start <= at for at in created)
+            until = float("inf")
         else:
-            inside = [one for at, one in placed if start <= at < stop]
-            news = sum(start <= at < stop for at in created)
-        found.append(Window(start, stop, news, len(inside), latency(inside)))
+            until = stop
+        waits = [waited for at, waited in placed if start <= at < until]
+        news = sum(start <= at < until for at in created)
+        found.append(Window(start, stop, news, len(waits), latency(waits)))
     return found
-
-
-MICROSECONDS, MILLISECONDS, BYTES, MEGABYTES = "microseconds", "milliseconds", "bytes", "megabytes"
-NANOSECONDS = {MICROSECONDS: 1_000, MILLISECONDS: 1_000_000}
-
-
-class Quantity(NamedTuple):
-    """What is measured, and in which unit."""
-
-    name: str
-    unit: str
-
-
-Sample = Mapping[Quantity, float]
-"""What one repeat measured."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A quantity over all repeats."""
-
-    quantity: Quantity
-    values: tuple[float, ...]
-
-    @property
-    def median(self) -> float:
-        """The value in the middle."""
-        return median(self.values)
-
-    def document(self) -> dict[str, Any]:
-        """The figure as the report says it: the median, and the spread."""
-        return {
-            "name": self.quantity.name,
-            "unit": self.quantity.unit,
-            "median": round(self.median, 3),
-            "lowest": round(min(self.values), 3),
-            "highest": round(max(self.values), 3),
-        }
-
-
-def figures_of(samples: Iterable[Sample]) -> tuple[Figure, ...]:
-    """One figure for each quantity, in the order in which the quantities first came."""
-    values: dict[Quantity, list[float]] = {}
-    for sample in samples:
-        for quantity, value in sample.items():
-            values.setdefault(quantity, []).append(value)
-    return tuple(Figure(quantity, tuple(seen)) for quantity, seen in values.items())

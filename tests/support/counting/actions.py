@@ -10,8 +10,9 @@ from counting.effort import Effort, effort
 from kruntimes_core.engine.events import Event, PodObserved
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.bench.engine.cluster import BenchRun, Shape
+from kruntimes_core.lab.bench.engine.cluster import BenchRun
 from kruntimes_core.lab.bench.engine.driver import EngineDriver, EngineSetup, prepared
+from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.workloads import plain, tied
 
 Actions = Iterator[Callable[[], None]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kruntimes_core.lab.bench.engine.cluster import Shape
+from kruntimes_core.lab.bench.engine.shape import Shape
 
 BASE = Shape(pods=600, runs=10, known=1_000, waiting=600, requests=4, cohorts=10)
 POOLS = Shape(pods=160, runs=10, known=800, waiting=160, requests=4, cohorts=4, namespaces=8)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kruntimes_core.cli import limits
-from kruntimes_core.cli.bench.engine import answer as bench_answer
+from kruntimes_core.cli.bench import engine_tables as bench_answer
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.plan import answer as plan_answer
 from kruntimes_core.cluster.plugin_worker.attended import CurrentCall, attended

@@ -12,8 +12,8 @@ from virtual.time import run_virtual
 from kruntimes_core.cli.scheduler.memory import rest_memory
 from kruntimes_core.engine.events import PodsListed, RunsListed
 from kruntimes_core.engine.settings import Settings
-from kruntimes_core.lab.bench.engine.cluster import Shape
 from kruntimes_core.lab.bench.engine.driver import EngineSetup, Stopwatch, prepared
+from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.workloads import WORKLOADS, Timed
 from kruntimes_core.testing.plugins import installed_profiles
 
@@ -91,7 +91,7 @@ def test_the_engine_makes_no_rings_that_only_a_collection_frees(name: str) -> No
 def test_what_is_gone_from_the_cluster_is_freed_without_a_collection() -> None:
     site = prepared(Shape(pods=8, known=200, waiting=50), EngineSetup(installed_profiles(), Settings()))
     gc.collect()
-    site.lives.clear()
+    site.runs.clear()
     site.tell(RunsListed(observations=(), version="999999"))
     site.tell(PodsListed(observations=(), version="999999"))
     site.settle()

@@ -23,17 +23,18 @@ from kruntimes_core.engine.events import Event, PodsListed, RunsListed, Workspac
 from kruntimes_core.engine.plugin_work import Runners, RunWork, Work
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.bench.engine.cluster import START, BenchRun, MeasuredCluster, Shape
+from kruntimes_core.lab.bench.engine.cluster import START, BenchRun, MeasuredCluster
+from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.model.messages import InputError
 
-Clock = Callable[[], int]
+ReadNanoseconds = Callable[[], int]
 """Nanoseconds that only go forward."""
 
-processor_clock: Clock = time.thread_time_ns
+processor_clock: ReadNanoseconds = time.thread_time_ns
 """Of this thread alone: what else the machine does meanwhile does not count. A look takes 0.5 to 0.9
 microseconds."""
 
-fine_clock: Clock = time.perf_counter_ns
+fine_clock: ReadNanoseconds = time.perf_counter_ns
 """For what is shorter than a look at the other clock; counts what others do meanwhile, too. A look takes 0.06
 microseconds."""
 
@@ -41,14 +42,14 @@ microseconds."""
 class Stopwatch:
     """Adds up the time of parts that are measured one after another."""
 
-    def __init__(self, clock: Clock = processor_clock) -> None:
+    def __init__(self, clock: ReadNanoseconds = processor_clock) -> None:
         self._clock = clock
         self._since = 0
         self.spent: dict[str, int] = {}
         """Nanoseconds by part, in the order in which the parts first came."""
 
     def start(self) -> None:
-        """Begin the first of some parts; what went before is nobody's."""
+        """Begin the first of some parts; what went before is in no part."""
         self._since = self._clock()
 
     def lap(self, part: str) -> None:
@@ -63,54 +64,34 @@ class Stopwatch:
         return spent
 
 
-@contextmanager
-def calmed() -> Iterator[None]:
-    """New objects are collected at the scheduler's thresholds."""
-    before = gc.get_threshold()
-    collect_young_objects()
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
-@contextmanager
-def laid_aside() -> Iterator[None]:
-    """What is known so far is not looked through."""
-    freeze_objects()
-    try:
-        yield
-    finally:
-        unfreeze_objects()
-
-
 @dataclass(frozen=True, slots=True)
 class EngineSetup:
-    """What measures: the plugins that decide, the engine's settings, and clocks."""
+    """The plugins that decide, the engine's settings, and the clocks that measure."""
 
     profiles: Profiles
     settings: Settings
-    clock: Clock = processor_clock
+    clock: ReadNanoseconds = processor_clock
     """For parts of a repeat."""
-    fine_clock: Clock = fine_clock
+    fine_clock: ReadNanoseconds = fine_clock
     """For the calls of hooks."""
     config: str | None = None
     """The file that the profiles came from, for a process of its own."""
     under_way: CurrentCall = field(default_factory=CurrentCall)
-    """Who is being asked: for a thread that looks after the one that measures."""
+    """Which plugin is called: for a thread that looks after the one that measures."""
 
 
 class EngineDriver:
     """One engine. Nothing happens but what a workload asks for; time stands still until it passes."""
 
-    def __init__(self, cluster: MeasuredCluster, means: EngineSetup) -> None:
+    def __init__(self, cluster: MeasuredCluster, setup: EngineSetup) -> None:
         self.cluster = cluster
-        self._means = means
-        self._now = Now(START, 0)
-        self.lives: dict[str, BenchRun] = {}
+        self._setup = setup
+        self.now = Now(START, 0)
+        """The two clocks."""
+        self.runs: dict[str, BenchRun] = {}
         """The Runs that may still be bound or end, by name."""
         self.running: deque[BenchRun] = deque()
-        """Where all slots are taken: who has them, the longest first."""
+        """Where all slots are taken: the Runs that have them, the longest first."""
         self.placed = 0
         """How many Runs were bound."""
         self.restart()
@@ -118,18 +99,11 @@ class EngineDriver:
     def restart(self) -> None:
         """Begin again with an engine that knows nothing."""
         self._runners = Runners()
-        self.engine = Engine(self._means.profiles, self._means.settings, self._now)
-
-    def prepare(self) -> None:
-        """List what is there, and decide until nothing is left to do."""
-        self.list_pods()
-        self.list_runs()
-        self.lead()
-        self.settle()
+        self.engine = Engine(self._setup.profiles, self._setup.settings, self.now)
 
     def list_pods(self) -> None:
         """List the Pods, and workspaces, of which there are none."""
-        self.tell(PodsListed(observations=tuple(self.cluster.pods(self._now.wall))))
+        self.tell(PodsListed(observations=tuple(self.cluster.pods(self.now.wall))))
         self.tell(WorkspacesListed(observations=()))
 
     def list_runs(self, follow: bool = True) -> None:
@@ -137,43 +111,28 @@ class EngineDriver:
 
         Without it only the engine keeps anything, as in a host, which lets go of each object at once.
         """
-        lives = self._lives(follow)
-        self.tell(RunsListed(observations=tuple(life.observation() for life in lives)))
+        self.tell(RunsListed(observations=tuple(run.observation() for run in self._listed(follow))))
 
-    def _lives(self, follow: bool) -> Iterator[BenchRun]:
-        """The Runs that are there, one after another."""
-        running = 0
-        for life in self.cluster.running():
-            running += 1
-            if follow and self.cluster.full:
-                self.running.extend(self.known([life]))
-            yield life
-        yield from self.cluster.ended(running)
-        for life in self.cluster.waiting():
-            if follow:
-                self.known([life])
-            yield life
-
-    def known(self, lives: list[BenchRun]) -> list[BenchRun]:
+    def known(self, runs: list[BenchRun]) -> list[BenchRun]:
         """Take note of Runs that may still be bound or end."""
-        self.lives.update({life.name: life for life in lives})
-        return lives
+        self.runs.update({run.name: run for run in runs})
+        return runs
 
-    # What a driver does
+    # What a host does
 
     def lead(self) -> None:
         """Decide from now on."""
-        self.engine.lead(self._now)
+        self.engine.lead(self.now)
 
     def tell(self, event: Event) -> None:
         """Hand on what was observed."""
-        self.engine.handle(event, self._now)
+        self.engine.handle(event, self.now)
 
     def take(self) -> Work | None:
         """Do one piece of work, if there is one."""
-        work = self.engine.take(self._now)
+        work = self.engine.take(self.now)
         if work is not None:
-            self.engine.finish(work, self._means.under_way.execute(work, self._runners), self._now)
+            self.engine.finish(work, self._setup.under_way.execute(work, self._runners), self.now)
         return work
 
     def work(self) -> None:
@@ -190,14 +149,14 @@ class EngineDriver:
 
     def send(self) -> list[tuple[Write, str]]:
         """Let the API server apply all that is to be written; each write with its new version."""
-        engine, now, written = self.engine, self._now, []
+        engine, now, written = self.engine, self.now, []
         while (request := engine.next_request(now)) is not None:
             if isinstance(request, Write):
                 version = self.cluster.next_version()
                 engine.written(request, Applied(version), now)
                 written.append((request, version))
-            elif (life := self.lives.get(request.name)) is not None:
-                engine.read(request, Found(life.observation()), now)
+            elif (run := self.runs.get(request.name)) is not None:
+                engine.read(request, Found(run.observation()), now)
         return written
 
     # What happens to Runs
@@ -205,43 +164,75 @@ class EngineDriver:
     def bound(self, written: list[tuple[Write, str]]) -> Iterator[BenchRun]:
         """Let the Runs show what was written; gives those that were bound."""
         for write, version in written:
-            life = self.lives.get(write.name)
-            if life is not None:
-                life.patched(write, version)
+            run = self.runs.get(write.name)
+            if run is not None:
+                run.patched(write, version)
                 if write.kind is WriteKind.BIND:
                     self.placed += 1
-                    yield life
+                    yield run
 
     def settle(self) -> None:
         """Decide, write and observe what was written, until nothing is left to do."""
         self.work()
         while written := self.send():
-            for life in self.bound(written):
-                self.tell(life.seen())
+            for run in self.bound(written):
+                self.tell(run.seen())
             self.work()
 
     def pass_time(self, seconds: float) -> None:
         """Let time pass, and do what is due then."""
-        self._now = Now(self._now.wall + timedelta(seconds=seconds), self._now.ticks + ticks(seconds))
-        self.engine.tick(self._now)
+        self.now = Now(self.now.wall + timedelta(seconds=seconds), self.now.ticks + ticks(seconds))
+        self.engine.tick(self.now)
         self.settle()
 
-    @property
-    def now(self) -> Now:
-        """The two clocks."""
-        return self._now
+    def check(self) -> None:
+        """Raises: `InputError` if a plugin failed: what follows is backoff, which is not to be measured."""
+        for decision in self.engine.journal.latest:
+            if decision.error is not None:
+                raise InputError(f"{decision.error}: correct it, or leave it out by --config")
+
+    def _listed(self, follow: bool) -> Iterator[BenchRun]:
+        """The Runs that are there, one after another."""
+        running = 0
+        for run in self.cluster.running():
+            running += 1
+            if follow and self.cluster.full:
+                self.running.extend(self.known([run]))
+            yield run
+        yield from self.cluster.ended(running)
+        for run in self.cluster.waiting():
+            if follow:
+                self.known([run])
+            yield run
 
 
-def prepared(shape: Shape, means: EngineSetup, full: bool = False) -> EngineDriver:
-    """A site with everything listed. Raises: `InputError` where a plugin fails."""
-    site = EngineDriver(MeasuredCluster(shape, means.profiles, full), means)
-    site.prepare()
-    complain(site)
-    return site
+def prepared(shape: Shape, setup: EngineSetup, full: bool = False) -> EngineDriver:
+    """An engine for which everything is listed and decided. Raises: `InputError` where a plugin fails."""
+    driver = EngineDriver(MeasuredCluster(shape, setup.profiles, full), setup)
+    driver.list_pods()
+    driver.list_runs()
+    driver.lead()
+    driver.settle()
+    driver.check()
+    return driver
 
 
-def complain(site: EngineDriver) -> None:
-    """Raises: `InputError` if a plugin failed: what follows is backoff, which is not to be measured."""
-    for decision in site.engine.journal.latest:
-        if decision.error is not None:
-            raise InputError(f"{decision.error}: correct it, or leave it out by --config")
+@contextmanager
+def calmed() -> Iterator[None]:
+    """New objects are collected at the thresholds that the scheduler sets once everything is listed."""
+    before = gc.get_threshold()
+    collect_young_objects()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@contextmanager
+def laid_aside() -> Iterator[None]:
+    """The garbage collector does not look through what is known so far."""
+    freeze_objects()
+    try:
+        yield
+    finally:
+        unfreeze_objects()

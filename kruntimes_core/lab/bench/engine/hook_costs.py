@@ -13,8 +13,8 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from kruntimes_core.framework.profile import ActivePlugin, Hook, wrap_hooks
-from kruntimes_core.lab.bench.engine.cluster import Shape
-from kruntimes_core.lab.bench.engine.driver import Clock, EngineSetup
+from kruntimes_core.lab.bench.engine.driver import EngineSetup, ReadNanoseconds
+from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.workloads import Timed
 from kruntimes_core.lab.bench.figures import MICROSECONDS, NANOSECONDS
 
@@ -47,20 +47,24 @@ class HookCost:
         """How long one call takes."""
         return self.microseconds * NANOSECONDS[MICROSECONDS] / self.calls if self.calls else 0.0
 
-    def document(self) -> dict[str, Any]:
-        """The cost as the report says it."""
-        return {
-            **self.name._asdict(),
-            "calls": round(self.calls, 3),
-            "microseconds": round(self.microseconds, 3),
-            "nanosecondsACall": round(self.nanoseconds_a_call, 1),
-        }
+
+@dataclass(frozen=True, slots=True)
+class HookPass:
+    """One more repeat of a workload, with clocks around all hooks."""
+
+    costs: tuple[HookCost, ...]
+    """In the order of plugins and hooks."""
+    units: int
+    placed: int
+    """How many Runs were bound; as many as `units`, where all found room."""
+    waited: float
+    """The share of its time in which others had the processor: hooks look dearer by so much."""
 
 
 class HookClocks:
     """Clocks around hooks. Reading a clock costs something itself, which is taken off again."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: ReadNanoseconds) -> None:
         self._clock = clock
         self._totals: dict[HookName, _Total] = {}
         self._overhead = self._calibrated()
@@ -88,7 +92,7 @@ class HookClocks:
     def _timed(self, function: Callable[..., Any], total: _Total) -> Callable[..., Any]:
         clock = self._clock
 
-        # As `wraps` says: whoever looks for the plugin in the stack finds it.
+        # As `wraps` says: a look for the plugin in the stack finds it.
         @wraps(function)
         def timed(*arguments: Any) -> Any:
             begun = clock()
@@ -110,30 +114,17 @@ class HookClocks:
         return median(seen)
 
 
-@dataclass(frozen=True, slots=True)
-class HookPass:
-    """One more repeat of a workload, with clocks around all hooks."""
-
-    costs: tuple[HookCost, ...]
-    """In the order of plugins and hooks."""
-    units: int
-    placed: int
-    """How many Runs were bound; as many as `units`, where all found room."""
-    waited: float
-    """The share of its time in which others had the processor: hooks look dearer by so much."""
-
-
-def hook_pass(workload: Timed, shape: Shape, means: EngineSetup) -> HookPass:
+def hook_pass(workload: Timed, shape: Shape, setup: EngineSetup) -> HookPass:
     """Repeat a workload once more to see what its hooks cost."""
-    clocks = HookClocks(means.fine_clock)
-    observed = replace(means, profiles=wrap_hooks(means.profiles, clocks.around))
+    clocks = HookClocks(setup.fine_clock)
+    observed = replace(setup, profiles=wrap_hooks(setup.profiles, clocks.around))
     begun: list[tuple[int, int]] = []
 
     def begin() -> None:
         clocks.reset()
-        begun.append((means.clock(), means.fine_clock()))
+        begun.append((setup.clock(), setup.fine_clock()))
 
-    (done,) = workload.rounds(shape, observed, 1, begin=begin)
-    processor, wall = means.clock() - begun[0][0], means.fine_clock() - begun[0][1]
+    (done,) = workload.repeats(shape, observed, 1, begin=begin)
+    processor, wall = setup.clock() - begun[0][0], setup.fine_clock() - begun[0][1]
     waited = max(1 - processor / wall, 0.0) if wall else 0.0
     return HookPass(clocks.costs(done.units), done.units, done.placed, waited)

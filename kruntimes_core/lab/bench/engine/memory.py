@@ -15,12 +15,15 @@ from kruntimes_core.cluster.plugin_worker.attended import attended
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
-from kruntimes_core.lab.bench.engine.cluster import MeasuredCluster, Shape
+from kruntimes_core.lab.bench.engine.cluster import MeasuredCluster
 from kruntimes_core.lab.bench.engine.driver import EngineDriver, EngineSetup
+from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.figures import BYTES, MEGABYTES, Quantity, Sample
 from kruntimes_core.model.messages import InputError
 
+_MODULE = "kruntimes_core.lab.bench.engine.memory"
 _MEGABYTE = 1_000_000
+_STATM = Path("/proc/self/statm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,10 @@ class Memory:
     name: str = "memory"
     each: str = "process"
 
-    def samples(self, shape: Shape, means: EngineSetup, repeat: int) -> Iterator[Sample]:
+    def samples(self, shape: Shape, setup: EngineSetup, repeat: int) -> Iterator[Sample]:
         """See `Workload`. Raises: `InputError` where that process fails."""
         for _ in range(repeat):
-            found = _asked(shape, means.config)
+            found = _measured_by_a_process(shape, setup.config)
             pods, runs = found["pods"] - found["start"], found["runs"] - found["pods"]
             yield {
                 Quantity("a Pod", BYTES): _each(pods, found["podsKnown"]),
@@ -48,9 +51,9 @@ def _each(taken: int, number: int) -> float:
     return max(taken / number, 0.0) if number else 0.0
 
 
-def _asked(shape: Shape, config: str | None) -> dict[str, int]:
+def _measured_by_a_process(shape: Shape, config: str | None) -> dict[str, int]:
     asked = json.dumps({"shape": shape.document(), "config": config})
-    command = [sys.executable, "-m", "kruntimes_core.lab.bench.engine.memory", asked]
+    command = [sys.executable, "-m", _MODULE, asked]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ourselves
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
@@ -59,34 +62,24 @@ def _asked(shape: Shape, config: str | None) -> dict[str, int]:
     return found
 
 
-_STATM = Path("/proc/self/statm")
+# In that process
 
 
-def measure(shape: Shape, config: str | None) -> dict[str, int]:
-    """Bytes resident at the start, with the Pods listed, and with the Runs too; and how many there are.
-
-    Raises: `InputError` for a configuration that cannot be, or a plugin that hangs.
-    """
-    configuration = configuration_from(config)
-    means = EngineSetup(build_profiles(configuration, PluginRegistry()), Settings.of(configuration))
-    (measured,) = attended(_measured(shape, means), means.under_way)
-    return measured
-
-
-def _measured(shape: Shape, means: EngineSetup) -> Iterator[dict[str, int]]:
-    site = EngineDriver(MeasuredCluster(shape, means.profiles), means)
+def _measured(shape: Shape, setup: EngineSetup) -> Iterator[dict[str, int]]:
+    """Bytes resident at the start, with the Pods listed, and with the Runs too; and how many there are."""
+    driver = EngineDriver(MeasuredCluster(shape, setup.profiles), setup)
     start = _resident()
-    site.list_pods()
+    driver.list_pods()
     pods = _resident()
-    site.list_runs(follow=False)
-    site.lead()
-    site.settle()
+    driver.list_runs(follow=False)
+    driver.lead()
+    driver.settle()
     yield {
         "start": start,
         "pods": pods,
         "runs": _resident(),
-        "podsKnown": site.cluster.pods_in_all,
-        "runsKnown": site.engine.sizes["runs"],
+        "podsKnown": driver.cluster.pods_in_all,
+        "runsKnown": driver.engine.sizes["runs"],
     }
 
 
@@ -98,6 +91,13 @@ def _resident() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
+def _main(shape: dict[str, int], config: str | None) -> None:
+    """Print what was measured. Raises: `InputError` for a bad configuration, or a plugin that hangs."""
+    configuration = configuration_from(config)
+    setup = EngineSetup(build_profiles(configuration, PluginRegistry()), Settings.of(configuration))
+    (measured,) = attended(_measured(Shape(**shape), setup), setup.under_way)
+    print(json.dumps(measured))  # noqa: T201 - its answer
+
+
 if __name__ == "__main__":
-    asked = json.loads(sys.argv[1])
-    print(json.dumps(measure(Shape(**asked["shape"]), asked["config"])))  # noqa: T201 - its answer
+    _main(**json.loads(sys.argv[1]))

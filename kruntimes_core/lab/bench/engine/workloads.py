@@ -10,28 +10,27 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from kruntimes_core.engine.events import PodObserved, PodsListed, RunsListed, WorkspacesListed
-from kruntimes_core.lab.bench.engine.cluster import (
-    BenchRun,
-    MeasuredCluster,
-    Shape,
-    near,
-    on_pod,
-    rather_near,
-)
+from kruntimes_core.lab.bench.engine.cluster import BenchRun, MeasuredCluster, on_pod
 from kruntimes_core.lab.bench.engine.driver import (
-    Clock,
     EngineDriver,
     EngineSetup,
+    ReadNanoseconds,
     Stopwatch,
-    complain,
     laid_aside,
     prepared,
 )
 from kruntimes_core.lab.bench.engine.memory import Memory
+from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.figures import MICROSECONDS, MILLISECONDS, NANOSECONDS, Quantity, Sample
+from kruntimes_core.lab.bench.objects import COHORT_LABEL, near, rather_near
 
 WHOLE = "whole"
 """The sum of the parts of a workload."""
+_AT_A_TIME = 4
+"""How many of the measured Runs run at a time: those before have ended, so that load stays what it was."""
+_BEAT_SECONDS = 5.0
+_ROUNDS = 20
+"""So many times the Runs of a repeat stay known for `Pauses`: a collection looks through what stays."""
 
 
 class Workload(Protocol):
@@ -45,7 +44,7 @@ class Workload(Protocol):
     def each(self) -> str:
         """What its figures are for: one placement, one heartbeat."""
 
-    def samples(self, shape: Shape, means: EngineSetup, repeat: int) -> Iterator[Sample]:
+    def samples(self, shape: Shape, setup: EngineSetup, repeat: int) -> Iterator[Sample]:
         """Measure `repeat` times. Raises: `InputError` where a plugin fails."""
 
 
@@ -67,7 +66,7 @@ class Timed:
     name: str
     each: str
     repeat: Callable[[EngineDriver, Stopwatch], int]
-    """One repeat: leaves the site as it was. Returns how many it did."""
+    """One repeat: leaves the cluster as it was. Returns how many it did."""
     grows_with: tuple[str, ...] = ()
     """The dimensions of `Shape` that are tried by `--growth`."""
     prepare: Callable[[Shape, EngineSetup], EngineDriver] = prepared
@@ -75,309 +74,304 @@ class Timed:
     places: bool = True
     """Whether a Run is bound each time, if the plugins let it be."""
 
-    def samples(self, shape: Shape, means: EngineSetup, repeat: int) -> Iterator[Sample]:
+    def samples(self, shape: Shape, setup: EngineSetup, repeat: int) -> Iterator[Sample]:
         """See `Workload`. The first repeat is not counted: after it, plugin states have been met before."""
-        for done in self.rounds(shape, means, repeat):
-            yield self._sample(done)
+        for done in self.repeats(shape, setup, repeat):
+            spent = done.spent
+            parts = spent if len(spent) == 1 else {**spent, WHOLE: sum(spent.values())}
+            scale = NANOSECONDS[self.unit] * done.units
+            yield {Quantity(part, self.unit): nanoseconds / scale for part, nanoseconds in parts.items()}
 
-    def rounds(
-        self, shape: Shape, means: EngineSetup, repeat: int, begin: Callable[[], None] = lambda: None
+    def repeats(
+        self, shape: Shape, setup: EngineSetup, repeat: int, begin: Callable[[], None] = lambda: None
     ) -> Iterator[Repeat]:
-        """What each repeat came to, on one site. Raises: `InputError` where a plugin fails.
+        """What each repeat came to, on one cluster. Raises: `InputError` where a plugin fails.
 
         begin: called when everything is prepared, before the first repeat that counts.
         """
-        site, watch = self.prepare(shape, means), Stopwatch(means.clock)
+        driver, watch = self.prepare(shape, setup), Stopwatch(setup.clock)
         with laid_aside():
-            self.repeat(site, watch)
-            complain(site)
+            self.repeat(driver, watch)
+            driver.check()
             watch.taken()
             begin()
             for _ in range(repeat):
-                placed = site.placed
-                units = self.repeat(site, watch)
-                yield Repeat(watch.taken(), units, site.placed - placed)
-
-    def _sample(self, done: Repeat) -> Sample:
-        spent = done.spent
-        parts = spent if len(spent) == 1 else {**spent, WHOLE: sum(spent.values())}
-        scale = NANOSECONDS[self.unit] * done.units
-        return {Quantity(part, self.unit): nanoseconds / scale for part, nanoseconds in parts.items()}
+                placed = driver.placed
+                units = self.repeat(driver, watch)
+                yield Repeat(watch.taken(), units, driver.placed - placed)
 
 
-# How many of the measured Runs run at a time: those before have ended, so that load stays what it was.
-_AT_A_TIME = 4
+# Runs that arrive and find room
+
 
 Arrive = Callable[[EngineDriver, int], BenchRun]
 """The Run at a place among those that come."""
 
 
+def plain(driver: EngineDriver, place: int) -> BenchRun:
+    """A Run without constraints, with one of the requests that were met before."""
+    return driver.cluster.arrival(place)
+
+
+def tied(driver: EngineDriver, place: int) -> BenchRun:
+    """A Run that must be beside its cohort."""
+    return driver.cluster.arrival(place, affinity=near(COHORT_LABEL, driver.cluster.cohort(place)))
+
+
+def choosy(driver: EngineDriver, place: int) -> BenchRun:
+    """A Run that would rather be beside a cohort, so that two scorers tell the Pods apart."""
+    kind = place % driver.cluster.shape.preferences
+    return driver.cluster.arrival(place, {"cpu": 1}, rather_near(COHORT_LABEL, f"c{kind}"))
+
+
+def new(driver: EngineDriver, place: int) -> BenchRun:
+    """A Run with a request that no Run has asked with before."""
+    return driver.cluster.arrival(place, {"memory": driver.cluster.fresh_amount()})
+
+
+def with_cohorts(shape: Shape, setup: EngineSetup) -> EngineDriver:
+    """A cluster where each cohort has a Run to be near to."""
+    driver = prepared(shape, setup)
+    first = [tied(driver, place) for place in range(shape.cohorts * shape.pools)]
+    for run in driver.known(first):
+        driver.tell(run.seen())
+    driver.settle()
+    return driver
+
+
 def one_by_one(arrive: Arrive) -> Callable[[EngineDriver, Stopwatch], int]:
     """A repeat in which Runs come, are bound, run and end, one after another."""
 
-    def repeat(site: EngineDriver, watch: Stopwatch) -> int:
+    def repeat(driver: EngineDriver, watch: Stopwatch) -> int:
         running: deque[BenchRun] = deque()
-        runs = site.cluster.shape.runs
-        for place in range(runs):
-            running.append(_place(site, watch, arrive(site, place)))
+        number = driver.cluster.shape.runs
+        for place in range(number):
+            running.append(_place(driver, watch, arrive(driver, place)))
             if len(running) > _AT_A_TIME:
-                _end(site, watch, running.popleft())
-        for life in running:
-            _end(site, watch, life)
-        return runs
+                _end(driver, watch, running.popleft())
+        for run in running:
+            _end(driver, watch, run)
+        return number
 
     return repeat
 
 
-def burst(site: EngineDriver, watch: Stopwatch) -> int:
+def burst(driver: EngineDriver, watch: Stopwatch) -> int:
     """A repeat in which all Runs come at once."""
-    lives = [plain(site, place) for place in range(site.cluster.shape.runs)]
-    site.known(lives)
-    seen = [life.seen() for life in lives]
+    runs = driver.known([plain(driver, place) for place in range(driver.cluster.shape.runs)])
+    seen = [run.seen() for run in runs]
     watch.start()
     for event in seen:
-        site.tell(event)
+        driver.tell(event)
     watch.lap("arrive")
-    site.work_for({life.name for life in lives}, watch)
-    written = site.send()
+    driver.work_for({run.name for run in runs}, watch)
+    written = driver.send()
     watch.lap("send")
-    echoes = [life.seen() for life in site.bound(written)]
+    echoes = [run.seen() for run in driver.bound(written)]
     watch.start()
     for event in echoes:
-        site.tell(event)
+        driver.tell(event)
     watch.lap("echo")
-    for life in lives:
-        _end(site, watch, life)
-    return len(lives)
+    for run in runs:
+        _end(driver, watch, run)
+    return len(runs)
 
 
-def plain(site: EngineDriver, place: int) -> BenchRun:
-    """A Run without wishes, with one of the requests that were met before."""
-    return site.cluster.arrival(place)
-
-
-def tied(site: EngineDriver, place: int) -> BenchRun:
-    """A Run that must be beside its cohort."""
-    return site.cluster.arrival(place, affinity=near(site.cluster.cohort(place)))
-
-
-def choosy(site: EngineDriver, place: int) -> BenchRun:
-    """A Run that would rather be beside a cohort, so that two scorers tell the Pods apart."""
-    kind = place % site.cluster.shape.preferences
-    return site.cluster.arrival(place, {"cpu": 1}, rather_near(f"c{kind}"))
-
-
-def new(site: EngineDriver, place: int) -> BenchRun:
-    """A Run with a request that nobody has asked with before."""
-    return site.cluster.arrival(place, {"memory": site.cluster.fresh_amount()})
-
-
-def with_cohorts(shape: Shape, means: EngineSetup) -> EngineDriver:
-    """A site where each cohort has a Run to be near to."""
-    site = prepared(shape, means)
-    first = [tied(site, place) for place in range(shape.cohorts * shape.pools)]
-    for life in site.known(first):
-        site.tell(life.seen())
-    site.settle()
-    return site
-
-
-def _place(site: EngineDriver, watch: Stopwatch, life: BenchRun) -> BenchRun:
-    site.known([life])
-    seen = life.seen()
+def _place(driver: EngineDriver, watch: Stopwatch, run: BenchRun) -> BenchRun:
+    driver.known([run])
+    seen = run.seen()
     watch.start()
-    site.tell(seen)
+    driver.tell(seen)
     watch.lap("arrive")
-    site.work_for((life.name,), watch)
-    written = site.send()
+    driver.work_for((run.name,), watch)
+    written = driver.send()
     watch.lap("send")
-    for bound in site.bound(written):
+    for bound in driver.bound(written):
         echo = bound.seen()
         watch.start()
-        site.tell(echo)
+        driver.tell(echo)
         watch.lap("echo")
-    return life
+    return run
 
 
-def _end(site: EngineDriver, watch: Stopwatch, life: BenchRun) -> None:
+def _end(driver: EngineDriver, watch: Stopwatch, run: BenchRun) -> None:
     """A Run that ran succeeds, and is deleted at once; others notice the room that it leaves."""
-    if life.pod is not None:
-        ended = life.ended()
+    if run.pod is not None:
+        ended = run.ended()
         watch.start()
-        site.tell(ended)
+        driver.tell(ended)
         watch.lap("end")
-        site.work()
+        driver.work()
         watch.lap("offer")
-    site.tell(life.gone())
-    site.settle()
-    del site.lives[life.name]
+    driver.tell(run.gone())
+    driver.settle()
+    del driver.runs[run.name]
 
 
-def full(shape: Shape, means: EngineSetup) -> EngineDriver:
-    """A site without a free slot, where Runs wait for one."""
-    return prepared(shape, means, full=True)
+# A slot is freed, and many wait for it
 
 
-def freed_slot(site: EngineDriver, watch: Stopwatch) -> int:
+def full(shape: Shape, setup: EngineSetup) -> EngineDriver:
+    """A cluster without a free slot, where Runs wait for one."""
+    return prepared(shape, setup, full=True)
+
+
+def freed_slot(driver: EngineDriver, watch: Stopwatch) -> int:
     """A repeat in which one Run after another ends, and its slot goes to one that waits."""
-    runs = site.cluster.shape.runs
-    for place in range(runs):
-        ending = site.running.popleft()
-        taken = _free(site, watch, ending)
-        site.tell(ending.gone())
-        del site.lives[ending.name]
-        site.running.append(taken or _intruder(site, ending))
+    cluster = driver.cluster
+    for place in range(cluster.shape.runs):
+        ending = driver.running.popleft()
+        taken = _free(driver, watch, ending)
+        driver.tell(ending.gone())
+        del driver.runs[ending.name]
+        driver.running.append(taken or _intruder(driver, ending))
         if taken is not None:
             # Where one waited less: every pool keeps as many as it had.
-            request = {"cpu": 1 + place % site.cluster.shape.requests}
-            (arrived,) = site.known([site.cluster.life(taken.pool, place, request)])
-            site.tell(arrived.seen())
-        site.settle()
-    return runs
+            request = {"cpu": 1 + place % cluster.shape.requests}
+            (arrived,) = driver.known([cluster.new_run(taken.pool, place, request)])
+            driver.tell(arrived.seen())
+        driver.settle()
+    return cluster.shape.runs
 
 
-def _free(site: EngineDriver, watch: Stopwatch, ending: BenchRun) -> BenchRun | None:
+def _free(driver: EngineDriver, watch: Stopwatch, ending: BenchRun) -> BenchRun | None:
     """End a Run. Returns the Run that got its slot."""
     ended = ending.ended()
     watch.start()
-    site.tell(ended)
+    driver.tell(ended)
     watch.lap("end")
-    site.work()
+    driver.work()
     watch.lap("decide")
-    written = site.send()
+    written = driver.send()
     watch.lap("send")
     taken = None
-    for taken in site.bound(written):
+    for taken in driver.bound(written):
         echo = taken.seen()
         watch.start()
-        site.tell(echo)
-        site.work()
+        driver.tell(echo)
+        driver.work()
         watch.lap("echo")
     return taken
 
 
-def _intruder(site: EngineDriver, former: BenchRun) -> BenchRun:
-    """Nobody who waits may have the slot: somebody else takes it, so that the site stays full."""
+def _intruder(driver: EngineDriver, former: BenchRun) -> BenchRun:
+    """No Run that waits may have the slot: another one takes it, so that the cluster stays full."""
     status = on_pod(former.pod or "", "Running")
-    (life,) = site.known([site.cluster.life(former.pool, 0, {"cpu": 1}, status=status)])
-    site.tell(life.seen())
-    return life
+    (run,) = driver.known([driver.cluster.new_run(former.pool, 0, {"cpu": 1}, status=status)])
+    driver.tell(run.seen())
+    return run
 
 
-def nothing_listed(shape: Shape, means: EngineSetup) -> EngineDriver:
-    """A site whose engine knows nothing yet."""
-    return EngineDriver(MeasuredCluster(shape, means.profiles), means)
+# A quiet cluster, and a scheduler that starts
 
 
-def restart(site: EngineDriver, watch: Stopwatch) -> int:
-    """A repeat of one start, with all that waits and `runs` more that have room."""
-    pods, runs = _lists(site)
-    site.restart()
-    watch.start()
-    site.tell(pods)
-    watch.lap("list pods")
-    site.tell(WorkspacesListed(observations=()))
-    site.tell(runs)
-    watch.lap("list runs")
-    site.lead()
-    site.take()
-    watch.lap("first decision")
-    site.work()
-    watch.lap("decide all")
-    return 1
-
-
-def _lists(site: EngineDriver) -> tuple[PodsListed, RunsListed]:
-    cluster = site.cluster
-    running = list(cluster.running())
-    lives: list[BenchRun] = [*running, *cluster.ended(len(running)), *cluster.waiting()]
-    lives += [cluster.arrival(place) for place in range(cluster.shape.runs)]
-    observations = tuple(life.observation() for life in lives)
-    return PodsListed(observations=tuple(cluster.pods(site.now.wall))), RunsListed(observations=observations)
-
-
-_BEAT_SECONDS = 5.0
-
-
-def heartbeats(site: EngineDriver, watch: Stopwatch) -> int:
-    """A repeat of one heartbeat of each Pod."""
-    site.pass_time(_BEAT_SECONDS)
-    events = [PodObserved(observation) for observation in site.cluster.pods(site.now.wall)]
+def heartbeats(driver: EngineDriver, watch: Stopwatch) -> int:
+    """A repeat of one heartbeat of each Pod, which changes nothing."""
+    driver.pass_time(_BEAT_SECONDS)
+    events = [PodObserved(observation) for observation in driver.cluster.pods(driver.now.wall)]
     watch.start()
     for event in events:
-        site.tell(event)
+        driver.tell(event)
     watch.lap("observe")
-    site.work()
+    driver.work()
     watch.lap("decide")
     return len(events)
 
 
-# So many times the Runs of a repeat stay known: what stays is what a collection looks through.
-_ROUNDS = 20
+def nothing_listed(shape: Shape, setup: EngineSetup) -> EngineDriver:
+    """An engine that knows nothing yet."""
+    return EngineDriver(MeasuredCluster(shape, setup.profiles), setup)
+
+
+def restart(driver: EngineDriver, watch: Stopwatch) -> int:
+    """A repeat of one start, with all that waits and `runs` more that have room."""
+    pods, runs = _lists(driver)
+    driver.restart()
+    watch.start()
+    driver.tell(pods)
+    watch.lap("list pods")
+    driver.tell(WorkspacesListed(observations=()))
+    driver.tell(runs)
+    watch.lap("list runs")
+    driver.lead()
+    driver.take()
+    watch.lap("first decision")
+    driver.work()
+    watch.lap("decide all")
+    return 1
+
+
+def _lists(driver: EngineDriver) -> tuple[PodsListed, RunsListed]:
+    cluster = driver.cluster
+    running = list(cluster.running())
+    runs = [*running, *cluster.ended(len(running)), *cluster.waiting()]
+    runs += [cluster.arrival(place) for place in range(cluster.shape.runs)]
+    pods = tuple(cluster.pods(driver.now.wall))
+    return PodsListed(observations=pods), RunsListed(observations=tuple(run.observation() for run in runs))
+
+
+# How long the garbage collector stops everything
 
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """The pauses of the collector, where what is known is set aside as the scheduler does it."""
+    """The collector's pauses while Runs are placed; what is known is set aside as the scheduler does it."""
 
     name: str = "pauses"
     each: str = "collection"
 
-    def samples(self, shape: Shape, means: EngineSetup, repeat: int) -> Iterator[Sample]:
+    def samples(self, shape: Shape, setup: EngineSetup, repeat: int) -> Iterator[Sample]:
         """See `Workload`."""
-        site = prepared(shape, means)
+        driver = prepared(shape, setup)
         for _ in range(repeat):
             with laid_aside():
-                with _noted(means.clock) as workloads:
+                with _noted(setup.clock) as placing:
                     for place in range(_ROUNDS * shape.runs):
-                        _stay(site, plain(site, place))
-                with _noted(means.clock) as aside:
+                        _stay(driver, plain(driver, place))
+                with _noted(setup.clock) as aside:
                     gc.collect()
-            with _noted(means.clock) as everything:
+            with _noted(setup.clock) as everything:
                 gc.collect()
+            longest = {
+                "longest while placing": placing,
+                "full, what is known set aside": aside,
+                "full, nothing set aside": everything,
+            }
             yield {
-                _longest("longest while workloads"): _milliseconds(workloads),
-                _longest("full, what is known set aside"): _milliseconds(aside),
-                _longest("full, nothing set aside"): _milliseconds(everything),
+                Quantity(name, MILLISECONDS): max(pauses, default=0) / NANOSECONDS[MILLISECONDS]
+                for name, pauses in longest.items()
             }
 
 
-def _stay(site: EngineDriver, life: BenchRun) -> None:
+def _stay(driver: EngineDriver, run: BenchRun) -> None:
     """A Run is placed and ends, and is not deleted."""
-    site.known([life])
-    site.tell(life.seen())
-    site.settle()
-    if life.pod is not None:
-        site.tell(life.ended())
-        site.settle()
-    del site.lives[life.name]
+    driver.known([run])
+    driver.tell(run.seen())
+    driver.settle()
+    if run.pod is not None:
+        driver.tell(run.ended())
+        driver.settle()
+    del driver.runs[run.name]
 
 
 @contextmanager
-def _noted(clock: Clock) -> Iterator[list[int]]:
+def _noted(clock: ReadNanoseconds) -> Iterator[list[int]]:
     """The pauses within this context, in nanoseconds."""
     pauses: list[int] = []
-    begun = [0]
+    begun = 0
 
     def note(phase: str, info: dict[str, int]) -> None:
+        nonlocal begun
         if phase == "start":
-            begun[0] = clock()
+            begun = clock()
         else:
-            pauses.append(clock() - begun[0])
+            pauses.append(clock() - begun)
 
     gc.callbacks.append(note)
     try:
         yield pauses
     finally:
         gc.callbacks.remove(note)
-
-
-def _longest(name: str) -> Quantity:
-    return Quantity(name, MILLISECONDS)
-
-
-def _milliseconds(pauses: list[int]) -> float:
-    return max(pauses, default=0) / NANOSECONDS[MILLISECONDS]
 
 
 WORKLOADS: tuple[Workload, ...] = (
@@ -401,12 +395,7 @@ WORKLOADS: tuple[Workload, ...] = (
         repeat=one_by_one(choosy),
         grows_with=("pods", "preferences"),
     ),
-    Timed(
-        name="new-states",
-        each="placement",
-        repeat=one_by_one(new),
-        grows_with=("pods", "known"),
-    ),
+    Timed(name="new-states", each="placement", repeat=one_by_one(new), grows_with=("pods", "known")),
     Timed(
         name="freed-slot",
         each="freed slot",
@@ -433,8 +422,4 @@ WORKLOADS: tuple[Workload, ...] = (
     Pauses(),
     Memory(),
 )
-
-
-def workload_names() -> tuple[str, ...]:
-    """What users may ask for."""
-    return tuple(workload.name for workload in WORKLOADS)
+"""All workloads, in the order in which they are measured and shown."""

@@ -1,20 +1,45 @@
-"""What came out of a bench: of each round, of all, and the document of it."""
+"""What came out of a bench: of each round, of all, and the document of it.
+
+docs/reference/bench-document.md says what each key means.
+"""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from statistics import fmean, harmonic_mean
 from typing import Any
 
-from kruntimes_core.lab.bench.figures import Latency, Spread, Window, latency, rate, spread, windows
+from kruntimes_core.lab.bench.figures import Spread, Window, latency, rate, spread, windows
 from kruntimes_core.lab.bench.live.load import BenchLoad, Mode
-from kruntimes_core.lab.bench.live.round import Book, Mark
+from kruntimes_core.lab.bench.live.round import LoadRound, Mark, RunTimes
 from kruntimes_core.lab.invariants import Invariant, Violation
 
+API_VERSION = "kruntimes.io/bench/v1"
+FIGURES = (
+    "perSecond",
+    "ceilingPerSecond",
+    "shareOfCeiling",
+    "p50Seconds",
+    "p95Seconds",
+    "p99Seconds",
+    "firstSeconds",
+    "writesPerRun",
+    "eventsPerRun",
+    "writesBeside",
+    "startProcessorSeconds",
+    "processorSecondsPerRun",
+    "residentBytes",
+    "peakBytes",
+    "benchProcessorSeconds",
+    "lateSeconds",
+)
+"""The figures of a round, of which there is a spread over the rounds."""
+Document = dict[str, Any]
 _EMBEDDED = "kruntimes-dev"
+_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,70 +56,29 @@ class RoundResult:
     placements: Sequence[tuple[float, float]]
     """When each Run was placed, and how long it had waited."""
     created_at: Sequence[float]
-    counted: int
-    """How many placements there were after the beginning."""
     seconds: float
-    first_seconds: float | None
-    """From when the scheduler could begin to the first placement."""
-    ceiling: Sequence[float]
-    """Bare patches a second, in samples before and after it."""
-    in_flight: int
-    """Bare patches at a time."""
-    writes: float
-    """Versions of a Run that neither its owner nor its Pod made; the mean."""
-    events: float
-    """Watch events about a Run; the mean."""
-    beside_writes: int
-    """Versions of Runs beside the load that the bench did not make, as long as the scheduler could write."""
-    start_processor_seconds: float | None
-    """What the scheduler used from when it could begin to the first placement."""
-    processor_seconds: float | None
-    """What it used from the beginning to the last placement."""
-    resident_bytes: int | None
-    """Of the scheduler at the last placement."""
-    peak_bytes: int | None
-    bench_processor_seconds: float
-    """What the bench itself used."""
-    late_seconds: float
-    """By how much the bench looked late at most: it had to wait for the processor."""
+    figures: Mapping[str, float | None]
+    """All of `FIGURES`; None for what is unknown, or says nothing."""
 
     @property
     def placed(self) -> int:
         """How many Runs were placed."""
         return len(self.placements)
 
-    @property
-    def rate(self) -> float | None:
-        """Placements a second; None for none, or in a time that is too short."""
-        return rate(self.counted, self.seconds) if self.counted else None
-
-    @property
-    def share(self) -> float | None:
-        """The rate as a share of the ceiling; None for as few Runs as may all be under way at once."""
-        if self.rate is None or self.placed <= self.in_flight:
-            return None
-        return self.rate / self.ceiling_rate
-
-    @property
-    def ceiling_rate(self) -> float:
-        """Bare patches a second: all of them, by the time that they took together."""
-        return harmonic_mean(self.ceiling)
-
-    @property
-    def latency(self) -> Latency | None:
-        """Of all its Runs."""
-        return latency(waited for _, waited in self.placements)
-
-    @property
-    def processor_seconds_a_run(self) -> float | None:
-        """Of the scheduler, for each placement that is counted."""
-        if self.processor_seconds is None or not self.counted:
-            return None
-        return self.processor_seconds / self.counted
-
     def windows(self, length: float) -> list[Window]:
         """It in pieces of `length` seconds."""
         return windows(self.created_at, self.placements, self.seconds, length)
+
+    def document(self, window_seconds: float) -> Document:
+        """The round as the document has it."""
+        return {
+            "number": self.number,
+            "runs": self.expected,
+            "placed": self.placed,
+            "seconds": _rounded(self.seconds),
+            **{key: _rounded(self.figures[key]) for key in FIGURES},
+            "windows": [_window(window) for window in self.windows(window_seconds)],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +87,7 @@ class MachineInfo:
 
     processors: int
     load_average: float | None
-    """Of the minute before it began; None where nobody knows."""
+    """Of the minute before it began; None where that is unknown."""
 
     @classmethod
     def now(cls) -> MachineInfo:
@@ -151,15 +135,52 @@ class Results:
         """How often each rule was broken."""
         return Counter(violation.invariant.value for violation in self.violations)
 
-    @property
-    def ceiling_rate(self) -> Spread | None:
-        """Bare patches a second."""
-        return spread(rate for samples in self.ceiling for rate in samples)
+    def first_violation(self, invariant: Invariant) -> str | None:
+        """What broke a rule first."""
+        return next((one.text for one in self.violations if one.invariant is invariant), None)
+
+    def summary(self) -> dict[str, Spread | None]:
+        """Each figure over the rounds."""
+        return {key: spread(one.figures[key] for one in self.rounds) for key in FIGURES}
+
+    def document(self, window_seconds: float) -> Document:
+        """The document; seconds and bytes. window_seconds: the length of a round's windows."""
+        return {
+            "apiVersion": API_VERSION,
+            "bench": self.bench,
+            "startedAt": self.started_at,
+            "passed": self.passed,
+            "server": {"url": self.server, "version": self.version, "real": self.real},
+            "machine": {
+                "processors": self.machine.processors,
+                "loadAverage": _rounded(self.machine.load_average),
+            },
+            "scheduler": {
+                "command": list(self.command) if self.command is not None else None,
+                "pid": self.pid,
+            },
+            "load": _load(self.load),
+            "ceiling": {
+                "inFlight": self.in_flight,
+                "perSecond": _spread(spread(rate for samples in self.ceiling for rate in samples)),
+                "samples": [[_rounded(rate) for rate in samples] for samples in self.ceiling],
+            },
+            "summary": {key: _spread(found) for key, found in self.summary().items()},
+            "rounds": [one.document(window_seconds) for one in self.rounds],
+            "invariants": [
+                {"name": one.value, "broken": self.broken[one.value], "first": self.first_violation(one)}
+                for one in Invariant
+            ],
+            "gaps": self.gaps,
+        }
+
+
+# From what was noted in a round to its figures
 
 
 def round_of(
     number: int,
-    book: Book,
+    round_: LoadRound,
     *,
     waited: bool,
     own_versions: Container[str],
@@ -170,74 +191,70 @@ def round_of(
     """The figures of a round that is over.
 
     waited: all Runs were there before the scheduler could begin; it is from then on that they waited for
-    it. own_versions: what others than the scheduler wrote.
+    it, and what it takes to start is not a placement's. own_versions: what others than the scheduler
+    wrote. ceiling: bare patches a second, in samples before and after the round, `in_flight` at a time.
     """
-    marks = _marks(book, waited=waited)
-    moments = _moments(book, waited=waited, released_at=marks.released.at)
-    versions = [one.versions for one in book.runs.values()]
-    used = marks.last.scheduler
+    released, first, last = round_.released, round_.first, round_.last
+    if released is None or last is None:
+        raise ValueError("the round is not over")
+    runs = list(round_.runs.values())
+    placements, created_at = _moments(runs, released.at if waited else None)
+    seconds = max((at for at, _ in placements), default=0.0)
+    counted = max(len(placements) - waited, 0)
+    began = (first or last) if waited else released
+    per_second = rate(counted, seconds) if counted else None
+    # All bare patches, by the time that they took together.
+    bare = harmonic_mean(ceiling)
+    waits = latency(wait for _, wait in placements)
+    used = _used(began, last)
+    figures = {
+        "perSecond": per_second,
+        "ceilingPerSecond": bare,
+        # As few Runs as may all be under way at once are answered nearly at once.
+        "shareOfCeiling": per_second / bare if per_second and len(placements) > in_flight else None,
+        "p50Seconds": waits.p50 if waits is not None else None,
+        "p95Seconds": waits.p95 if waits is not None else None,
+        "p99Seconds": waits.p99 if waits is not None else None,
+        "firstSeconds": first.at - released.at if first is not None else None,
+        "writesPerRun": _mean([sum(one not in own_versions for one in run.versions) for run in runs]),
+        "eventsPerRun": _mean([len(run.versions) for run in runs]),
+        "writesBeside": sum(one not in own_versions for one in round_.beside_versions),
+        "startProcessorSeconds": _used(released, first or last),
+        "processorSecondsPerRun": used / counted if used is not None and counted else None,
+        "residentBytes": last.scheduler.resident_bytes if last.scheduler is not None else None,
+        "peakBytes": last.scheduler.peak_bytes if last.scheduler is not None else None,
+        "benchProcessorSeconds": last.bench_seconds - began.bench_seconds,
+        "lateSeconds": late_seconds,
+    }
     return RoundResult(
         number=number,
-        expected=book.expected or 0,
-        placements=moments.placements,
-        created_at=moments.created_at,
-        counted=max(len(moments.placements) - waited, 0),
-        seconds=max((at for at, _ in moments.placements), default=0.0),
-        first_seconds=book.first.at - marks.released.at if book.first is not None else None,
-        ceiling=ceiling,
-        in_flight=in_flight,
-        writes=_mean([sum(one not in own_versions for one in each) for each in versions]),
-        events=_mean([len(each) for each in versions]),
-        beside_writes=sum(one not in own_versions for one in book.beside),
-        start_processor_seconds=_between(marks.released, book.first or marks.last),
-        processor_seconds=_between(marks.began, marks.last),
-        resident_bytes=used.resident_bytes if used is not None else None,
-        peak_bytes=used.peak_bytes if used is not None else None,
-        bench_processor_seconds=marks.last.bench_seconds - marks.began.bench_seconds,
-        late_seconds=late_seconds,
+        expected=round_.expected or 0,
+        placements=placements,
+        created_at=created_at,
+        seconds=seconds,
+        figures=figures,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Marks:
-    """How things stood when the scheduler could begin, when its costs began to count, and at the end."""
+def _moments(
+    runs: Sequence[RunTimes], released_at: float | None
+) -> tuple[list[tuple[float, float]], list[float]]:
+    """When Runs were placed, with how long each had waited, and when they came; see `RoundResult`.
 
-    released: Mark
-    began: Mark
-    last: Mark
-
-
-def _marks(book: Book, *, waited: bool) -> _Marks:
-    """See `round_of`. Where all Runs waited, what it takes to start is not a placement's."""
-    if book.released is None or book.last is None:
-        raise ValueError("the round is not over")
-    return _Marks(book.released, (book.first or book.last) if waited else book.released, book.last)
-
-
-@dataclass(frozen=True, slots=True)
-class _Moments:
-    """See `Round`."""
-
-    placements: list[tuple[float, float]]
-    created_at: list[float]
-
-
-def _moments(book: Book, *, waited: bool, released_at: float) -> _Moments:
-    """When Runs came and were placed, from the beginning of the measurement on."""
-    created = [run.created_at for run in book.runs.values() if run.created_at is not None]
-    placed = [(run.placed_at, run.created_at) for run in book.runs.values() if run.placed_at is not None]
-    known = [at for at, _ in placed] if waited else created
+    released_at: when the scheduler could begin, if they all waited before; it is then that they begin to.
+    """
+    created = [run.created_at for run in runs]
+    placed = [(run.placed_at, run.created_at) for run in runs if run.placed_at is not None]
+    known = created if released_at is None else [at for at, _ in placed]
     if not known:
-        return _Moments([], [])
-    began = min(known)
-    # A Run that was there before the scheduler could begin waited for it from then on.
-    start = released_at if waited else began
-    placements = [(at - began, at - max(created_at or start, start)) for at, created_at in placed]
-    return _Moments(sorted(placements), sorted(at - began for at in created))
+        return [], []
+    began, earliest = min(known), released_at if released_at is not None else min(known)
+    placements = [(at - began, at - max(created_at, earliest)) for at, created_at in placed]
+    return sorted(placements), sorted(at - began for at in created)
 
 
-def _between(start: Mark, end: Mark) -> float | None:
-    """What the scheduler used between two moments."""
+def _used(start: Mark, end: Mark) -> float | None:
+    """Processor time that the scheduler used between two moments."""
     if start.scheduler is None or end.scheduler is None:
         return None
     return end.scheduler.processor_seconds - start.scheduler.processor_seconds
@@ -247,64 +264,7 @@ def _mean(values: Sequence[int]) -> float:
     return fmean(values) if values else 0.0
 
 
-API_VERSION = "kruntimes.io/bench/v1"
-Document = dict[str, Any]
-_DIGITS = 6
-
-
-def bench_document(results: Results, window_seconds: float) -> Document:
-    """The document; seconds and bytes. window_seconds: the length of a round's windows."""
-    ceiling = results.ceiling_rate
-    return {
-        "apiVersion": API_VERSION,
-        "bench": results.bench,
-        "startedAt": results.started_at,
-        "passed": results.passed,
-        "server": {"url": results.server, "version": results.version, "real": results.real},
-        "machine": {
-            "processors": results.machine.processors,
-            "loadAverage": _rounded(results.machine.load_average),
-        },
-        "scheduler": {
-            "command": list(results.command) if results.command is not None else None,
-            "pid": results.pid,
-        },
-        "load": _load(results.load),
-        "ceiling": {
-            "inFlight": results.in_flight,
-            "perSecond": _spread(ceiling),
-            "samples": [[_rounded(rate) for rate in samples] for samples in results.ceiling],
-        },
-        "summary": {key: _spread(spread(map(figure, results.rounds))) for key, figure in SUMMARY.items()},
-        "rounds": [_round(one, window_seconds) for one in results.rounds],
-        "invariants": [_rule(results, rule) for rule in Invariant],
-        "gaps": results.gaps,
-    }
-
-
-def _latency_figure(name: str) -> Callable[[RoundResult], float | None]:
-    return lambda one: getattr(one.latency, name) if one.latency is not None else None
-
-
-SUMMARY: dict[str, Callable[[RoundResult], float | None]] = {
-    "perSecond": lambda one: one.rate,
-    "ceilingPerSecond": lambda one: one.ceiling_rate,
-    "shareOfCeiling": lambda one: one.share,
-    "p50Seconds": _latency_figure("p50"),
-    "p95Seconds": _latency_figure("p95"),
-    "p99Seconds": _latency_figure("p99"),
-    "firstSeconds": lambda one: one.first_seconds,
-    "writesPerRun": lambda one: one.writes,
-    "eventsPerRun": lambda one: one.events,
-    "writesBeside": lambda one: one.beside_writes,
-    "startProcessorSeconds": lambda one: one.start_processor_seconds,
-    "processorSecondsPerRun": lambda one: one.processor_seconds_a_run,
-    "residentBytes": lambda one: one.resident_bytes,
-    "peakBytes": lambda one: one.peak_bytes,
-    "benchProcessorSeconds": lambda one: one.bench_processor_seconds,
-    "lateSeconds": lambda one: one.late_seconds,
-}
-"""The figures of a round, of which there is a spread over the rounds."""
+# Parts of the document
 
 
 def _load(load: BenchLoad) -> Document:
@@ -327,48 +287,20 @@ def _load(load: BenchLoad) -> Document:
     }
 
 
-def _round(one: RoundResult, window_seconds: float) -> Document:
-    return {
-        "number": one.number,
-        "runs": one.expected,
-        "placed": one.placed,
-        "seconds": _rounded(one.seconds),
-        **{key: _rounded(figure(one)) for key, figure in SUMMARY.items()},
-        "windows": [_window(window) for window in one.windows(window_seconds)],
-    }
-
-
 def _window(window: Window) -> Document:
+    waits = asdict(window.latency) if window.latency is not None else None
     return {
         "from": _rounded(window.start),
         "to": _rounded(window.end),
         "created": window.created,
         "placed": window.placed,
         "perSecond": _rounded(window.rate),
-        "latencySeconds": _latency(window.latency),
+        "latencySeconds": {name: _rounded(value) for name, value in waits.items()} if waits else None,
     }
 
 
-def _latency(latency: Latency | None) -> Document | None:
-    if latency is None:
-        return None
-    names = ("p50", "p95", "p99", "highest")
-    return {name: _rounded(getattr(latency, name)) for name in names}
-
-
-def _rule(results: Results, rule: Invariant) -> Document:
-    broken = [violation.text for violation in results.violations if violation.invariant is rule]
-    return {"name": rule.value, "broken": len(broken), "first": broken[0] if broken else None}
-
-
-def _spread(spread: Spread | None) -> Document | None:
-    if spread is None:
-        return None
-    return {
-        "median": _rounded(spread.median),
-        "lowest": _rounded(spread.lowest),
-        "highest": _rounded(spread.highest),
-    }
+def _spread(found: Spread | None) -> Document | None:
+    return found.document(_DIGITS) if found is not None else None
 
 
 def _rounded(value: float | None) -> float | None:

@@ -1,4 +1,4 @@
-"""The scheduler as a process: which command it is, what it costs, and that it ends."""
+"""The measured scheduler: which command it is, its process, and what that costs."""
 
 from __future__ import annotations
 
@@ -31,24 +31,28 @@ PLACEHOLDERS: Mapping[str, str] = {
     "port": "a free port of 127.0.0.1; each time another one",
 }
 """What a command may name in braces."""
-
 _PLACEHOLDER = re.compile(r"\{([a-z_-]+)\}")
 _STEADY = "heartbeatStalenessSeconds: 3600\n"
+_DEFAULT_KUBECONFIG = "~/.kube/config"
+_KUBECONFIG_PATHS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
+_STOP_SECONDS = 15.0
+_LINES = 20
+_TAIL_BYTES = 16_384
+_PROC = Path("/proc")
+_KIB = 1024
+_SCHEDULED = 2
+"""Linux makes the clock of a process out of its number (clock_getcpuclockid(3)): finer than the ticks of
+/proc, and threads that have ended are in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What placeholders stand for."""
-
-    kubeconfig: str | None
-    """None: the connection is that of a Pod, and needs no file."""
-    namespaces: Sequence[str]
+# Which command it is
 
 
-def command_of(text: str, around: Surroundings) -> list[str]:
+def command_of(text: str, kubeconfig: str | None, namespaces: Sequence[str]) -> list[str]:
     """The words of a command line as a shell would split it, placeholders filled in.
 
-    Raises `InputError` for what cannot be split, an unknown placeholder, or one that stands for nothing.
+    kubeconfig: None where the connection is that of a Pod, and needs no file. Raises `InputError` for what
+    cannot be split, an unknown placeholder, or one that stands for nothing.
     """
     try:
         words = shlex.split(text)
@@ -56,12 +60,12 @@ def command_of(text: str, around: Surroundings) -> list[str]:
         raise InputError(f"--scheduler-cmd: {error}: write it as for a shell") from error
     if not words:
         raise InputError("--scheduler-cmd is empty: write a command")
-    return [_PLACEHOLDER.sub(lambda found: _value(found[1], around), word) for word in words]
+    return [_PLACEHOLDER.sub(lambda found: _value(found[1], kubeconfig, namespaces), word) for word in words]
 
 
 def check_command(text: str) -> None:
     """Raises `InputError` for a command line that cannot be used, before anything is made for it."""
-    program = command_of(text, Surroundings("kubeconfig", ["namespace"]))[0]
+    program = command_of(text, "kubeconfig", ["namespace"])[0]
     if shutil.which(program) is None:
         # As it would be said when it is started.
         number = errno.EACCES if Path(program).exists() else errno.ENOENT
@@ -73,7 +77,9 @@ def check_configuration(path: str) -> None:
     build_profiles(configuration_from(path), PluginRegistry())
 
 
-def our_command(around: Surroundings, config: str | None, folder: Path, *, steady: bool) -> list[str]:
+def our_command(
+    kubeconfig: str | None, namespaces: Sequence[str], config: str | None, folder: Path, *, steady: bool
+) -> list[str]:
     """`kruntimes scheduler` of this Python, for the bench's namespaces alone.
 
     config: a configuration of the user's. steady: without one, let heartbeats be trusted for an hour.
@@ -84,153 +90,62 @@ def our_command(around: Surroundings, config: str | None, folder: Path, *, stead
         config = str(path)
     return [
         *(sys.executable, "-m", "kruntimes_core.cli", "scheduler"),
-        *([f"--kubeconfig={around.kubeconfig}"] if around.kubeconfig is not None else []),
+        *([f"--kubeconfig={kubeconfig}"] if kubeconfig is not None else []),
         *([f"--config={config}"] if config is not None else []),
-        f"--namespaces={','.join(around.namespaces)}",
+        f"--namespaces={','.join(namespaces)}",
         "--metrics-bind-address=127.0.0.1:0",
         "--health-probe-bind-address=127.0.0.1:0",
     ]
 
 
-def _value(name: str, around: Surroundings) -> str:
-    if name not in PLACEHOLDERS:
-        known = ", ".join(f"{{{one}}}" for one in PLACEHOLDERS)
-        raise InputError(f"--scheduler-cmd: no such placeholder {{{name}}}: there are {known}")
-    if name == "port":
-        return str(_free_port())
-    if name == "namespaces":
-        return ",".join(around.namespaces)
-    if around.kubeconfig is None:
-        raise InputError("--scheduler-cmd: {kubeconfig} stands for nothing in a Pod: give --kubeconfig FILE")
-    return around.kubeconfig
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
-
-
-_DEFAULT = "~/.kube/config"
-_PATHS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
-
-
 def kubeconfig_for(
     path: str | None, context: str | None, environment: Mapping[str, str], folder: Path
 ) -> str:
-    """The path of a kubeconfig for the scheduler. path, context: as they were chosen, None by default.
+    """The path of a kubeconfig for the scheduler: the user's, or a copy in which the context is current.
 
-    folder: where a copy may lie. Raises `InputError` where a context of several files is to be current.
+    path, context: as they were chosen, None by default. folder: where a copy may lie. Raises `InputError`
+    where the kubeconfig is several files.
     """
-    chosen = path or environment.get("KUBECONFIG") or _DEFAULT
-    if context is None and ":" not in chosen:
-        return str(_found(chosen))
+    chosen = path or environment.get("KUBECONFIG") or _DEFAULT_KUBECONFIG
     if ":" in chosen:
         raise InputError("$KUBECONFIG names several files: name one for the scheduler by --kubeconfig FILE")
-    return str(_copy(_found(chosen), context, folder / "kubeconfig"))
+    source = Path(os.path.expanduser(chosen)).absolute()
+    return str(source if context is None else _copy(source, context, folder / "kubeconfig"))
 
 
-def _found(path: str) -> Path:
-    return Path(os.path.expanduser(path)).absolute()
-
-
-def _copy(source: Path, context: str | None, target: Path) -> Path:
+def _copy(source: Path, context: str, target: Path) -> Path:
+    """Paths in a kubeconfig are relative to the folder in which it lies: in the copy they are absolute."""
     _, read = next(load_documents(read_file(source, SETTINGS_BYTES), str(source)))
     # The bench has connected by it: it is a kubeconfig.
     config: dict[str, Any] = dict(read)  # type: ignore[call-overload]
     for kind in ("cluster", "user"):
-        for entry in config.get(f"{kind}s") or ():
-            _make_absolute(entry.get(kind) or {}, source.parent)
+        for entry in (one.get(kind) or {} for one in config.get(f"{kind}s") or ()):
+            entry.update(
+                {key: str(source.parent / entry[key]) for key in _KUBECONFIG_PATHS if entry.get(key)}
+            )
+            command = (entry.get("exec") or {}).get("command", "")
+            if "/" in command:
+                entry["exec"]["command"] = str(source.parent / command)
     target.touch(mode=0o600)
     target.write_text(json.dumps({**config, "current-context": context}, default=str))
     return target
 
 
-def _make_absolute(entry: dict[str, Any], folder: Path) -> None:
-    """Paths in a kubeconfig are relative to the folder in which it lies."""
-    for key in _PATHS:
-        if entry.get(key):
-            entry[key] = str(folder / entry[key])
-    command = (entry.get("exec") or {}).get("command", "")
-    if "/" in command:
-        entry["exec"]["command"] = str(folder / command)
+def _value(name: str, kubeconfig: str | None, namespaces: Sequence[str]) -> str:
+    if name not in PLACEHOLDERS:
+        known = ", ".join(f"{{{one}}}" for one in PLACEHOLDERS)
+        raise InputError(f"--scheduler-cmd: no such placeholder {{{name}}}: there are {known}")
+    if name == "port":
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            return str(listening.getsockname()[1])
+    if name == "namespaces":
+        return ",".join(namespaces)
+    if kubeconfig is None:
+        raise InputError("--scheduler-cmd: {kubeconfig} stands for nothing in a Pod: give --kubeconfig FILE")
+    return kubeconfig
 
 
-_PROC = Path("/proc")
-_KIB = 1024
-# Linux makes the clock of a process out of its number (clock_getcpuclockid(3)): finer than the ticks of
-# /proc, and threads that have ended are in it.
-_SCHEDULED = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What a process and its children have used so far."""
-
-    processor_seconds: float
-    resident_bytes: int
-    peak_bytes: int
-    """The sum of what each had at most."""
-
-
-def check_process(pid: int) -> None:
-    """Raises `InputError` for a process that is not there."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError as error:
-        raise InputError(f"--scheduler-pid {pid}: no such process on this machine: look again") from error
-    except PermissionError:
-        # It is there, and somebody else's.
-        return
-
-
-def usage_of(pid: int) -> Usage | None:
-    """The usage of a process and of all that descend from it; None where that cannot be known."""
-    if not sys.platform.startswith("linux") or not (_PROC / str(pid)).exists():
-        return None
-    seconds, resident, peak = 0.0, 0, 0
-    for one in family(pid):
-        # A child may end at any moment; what it used is then its parent's children's.
-        with suppress(OSError):
-            seconds += time.clock_gettime((~one << 3) | _SCHEDULED) + _ended_children_seconds(one)
-            sizes = _sizes(one)
-            resident += sizes.get("VmRSS", 0)
-            peak += sizes.get("VmHWM", 0)
-    return Usage(seconds, resident, peak)
-
-
-def family(pid: int) -> list[int]:
-    """A process and all that descend from it, itself first."""
-    children: dict[int, list[int]] = {}
-    for folder in _PROC.iterdir():
-        if folder.name.isdigit():
-            with suppress(OSError):
-                children.setdefault(int(_stat(int(folder.name))[1]), []).append(int(folder.name))
-    found = [pid]
-    for one in found:
-        found += children.get(one, [])
-    return found
-
-
-def _ended_children_seconds(pid: int) -> float:
-    """What children used that have ended and were waited for."""
-    fields = _stat(pid)
-    return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
-
-
-def _stat(pid: int) -> list[str]:
-    """The fields of proc(5) from the third on: before them is a name, in which anything may be."""
-    return (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
-
-
-def _sizes(pid: int) -> dict[str, int]:
-    lines = (_PROC / str(pid) / "status").read_text().splitlines()
-    pairs = (line.partition(":") for line in lines if line.startswith(("VmRSS", "VmHWM")))
-    return {name: int(value.split()[0]) * _KIB for name, _, value in pairs}
-
-
-_STOP_SECONDS = 15.0
-_LINES = 20
-_TAIL_BYTES = 16_384
+# Its process: started in a session of its own, and ended with all that stays in its process group
 
 
 class SchedulerEndedError(InputError):
@@ -255,9 +170,13 @@ class Running:
     async def ended(self) -> None:
         """Raises `SchedulerEndedError` when it ends."""
         code = await self._process.wait()
-        lines = _tail(self._output)
-        said = "its last lines are above" if lines else "it said nothing"
-        raise SchedulerEndedError(f"the scheduler ended with {code} before it was told to: {said}", lines)
+        with self._output.open("rb") as said:
+            said.seek(max(self._output.stat().st_size - _TAIL_BYTES, 0))
+            lines = said.read().decode(errors="replace").splitlines()[-_LINES:]
+        said_last = "its last lines are above" if lines else "it said nothing"
+        raise SchedulerEndedError(
+            f"the scheduler ended with {code} before it was told to: {said_last}", lines
+        )
 
     async def stop(self) -> None:
         """Ask it to end, with all that it started; what is there after a while is killed."""
@@ -277,7 +196,7 @@ class Running:
 
 @asynccontextmanager
 async def running(command: Sequence[str], kubeconfig: str | None, output: Path) -> AsyncIterator[Running]:
-    """Start a scheduler, and end it with the block, or with this process.
+    """Start a scheduler, and end it with the block.
 
     kubeconfig: what it finds as $KUBECONFIG. output: where all that it says goes. Raises `InputError` for
     a command that cannot be started.
@@ -305,7 +224,60 @@ async def running(command: Sequence[str], kubeconfig: str | None, output: Path) 
         await scheduler.stop()
 
 
-def _tail(output: Path) -> list[str]:
-    with output.open("rb") as said:
-        said.seek(max(output.stat().st_size - _TAIL_BYTES, 0))
-        return said.read().decode(errors="replace").splitlines()[-_LINES:]
+# What it costs, its children included, as Linux tells it; elsewhere that is unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a process and its children have used so far."""
+
+    processor_seconds: float
+    resident_bytes: int
+    peak_bytes: int
+    """The sum of what each had at most."""
+
+
+def check_process(pid: int) -> None:
+    """Raises `InputError` for a process that is not there."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError as error:
+        raise InputError(f"--scheduler-pid {pid}: no such process on this machine: look again") from error
+    except PermissionError:
+        # It is there, and another user's.
+        return
+
+
+def usage_of(pid: int) -> Usage | None:
+    """The usage of a process and of all that descend from it; None where that cannot be known."""
+    if not sys.platform.startswith("linux") or not (_PROC / str(pid)).exists():
+        return None
+    seconds, resident, peak = 0.0, 0, 0
+    for one in _family(pid):
+        # A child may end at any moment; what it used is then its parent's children's.
+        with suppress(OSError):
+            stat, status = _stat(one), (_PROC / str(one) / "status").read_text()
+            ended_children = (int(stat[13]) + int(stat[14])) / os.sysconf("SC_CLK_TCK")
+            seconds += time.clock_gettime((~one << 3) | _SCHEDULED) + ended_children
+            sizes = {key: int(size) * _KIB for key, size in re.findall(r"(VmRSS|VmHWM):\s*(\d+)", status)}
+            resident += sizes.get("VmRSS", 0)
+            peak += sizes.get("VmHWM", 0)
+    return Usage(seconds, resident, peak)
+
+
+def _family(pid: int) -> list[int]:
+    """A process and all that descend from it, itself first."""
+    children: dict[int, list[int]] = {}
+    for folder in _PROC.iterdir():
+        if folder.name.isdigit():
+            with suppress(OSError):
+                children.setdefault(int(_stat(int(folder.name))[1]), []).append(int(folder.name))
+    found = [pid]
+    for one in found:
+        found += children.get(one, [])
+    return found
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of proc(5) from the third on: before them is a name, in which anything may be."""
+    return (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()

@@ -17,19 +17,19 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.informers.event_handler import ResourceEventHandler
 from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.lab.bench.live.objects import BENCH_LABEL, COHORT_LABEL
+from kruntimes_core.lab.bench.objects import BENCH_LABEL, COHORT_LABEL
 from kruntimes_core.lab.invariants import (
+    READERS,
     InvariantChecker,
     ObjectVersion,
     PodVersion,
     RunVersion,
     Violation,
-    pod_version,
-    run_version,
 )
 
-Heard = Callable[[RunVersion, float], None]
-"""Told of each version of a Run, and when it was seen (seconds of a clock that only goes on)."""
+RunListener = Callable[[RunVersion, float], None]
+"""Called with each version of a Run, and when it was seen (seconds of a clock that only goes on)."""
+_Known = dict[tuple[str, str], Any]
 
 
 class BenchWatch:
@@ -39,31 +39,26 @@ class BenchWatch:
         self.history: list[ObjectVersion] = []
         """Everything seen; those of one resource in their order."""
         self.runs: dict[tuple[str, str], RunVersion] = {}
-        """The newest version of each Run that exists."""
+        """The newest version of each Run that exists, by namespace and name."""
         self.pods: dict[tuple[str, str], PodVersion] = {}
-        self.listeners: list[Heard] = []
-        self.cleared: set[str] = set()
+        self.listeners: list[RunListener] = []
+        self._cleared: set[str] = set()
         """UIDs of what the bench deleted."""
-        self.gaps = 0
-        """How often a watch was interrupted so that versions may have been missed."""
         self._clearing = False
+        self._lists = 0
         self._heard_at = 0.0
-        self._stirred = asyncio.Event()
-        self._listed: set[str] = set()
+        self._changed = asyncio.Event()
         selector = (("labelSelector", f"{BENCH_LABEL}={bench}"),)
         self._reflectors = [
             Reflector(
                 transport=transport,
-                handler=self._event_handler(replace(resource, selector=selector), read),
+                handler=self._event_handler(replace(resource, selector=selector), known),
                 clock=clock,
                 random=random,
                 log=log,
-                changed=self._stirred.set,
+                changed=self._changed.set,
             )
-            for resource, read in (
-                (RUNS, run_version),
-                (PODS, pod_version),
-            )
+            for resource, known in ((RUNS, self.runs), (PODS, self.pods))
         ]
 
     def tasks(self) -> list[Coroutine[None, None, None]]:
@@ -79,20 +74,11 @@ class BenchWatch:
         try:
             async with asyncio.timeout(seconds):
                 while not holds():
-                    self._stirred.clear()
-                    await self._stirred.wait()
+                    self._changed.clear()
+                    await self._changed.wait()
         except TimeoutError:
             return False
         return True
-
-    @contextmanager
-    def clearing(self) -> Iterator[None]:
-        """What goes while the block lasts was deleted by the bench itself."""
-        self._clearing = True
-        try:
-            yield
-        finally:
-            self._clearing = False
 
     async def quiet(self, seconds: float, longest: float) -> bool:
         """Wait until no Run has changed for `seconds`; False if that does not come within `longest`."""
@@ -104,82 +90,72 @@ class BenchWatch:
             await asyncio.sleep(left)
         return False
 
+    @contextmanager
+    def clearing(self) -> Iterator[None]:
+        """What goes while the block lasts was deleted by the bench itself."""
+        self._clearing = True
+        try:
+            yield
+        finally:
+            self._clearing = False
+
+    @property
+    def gaps(self) -> int:
+        """How often a watch was interrupted so that versions may have been missed: it was listed again."""
+        return max(self._lists - len(self._reflectors), 0)
+
     def violations(self, own: Container[str]) -> list[Violation]:
         """What was broken, in the order of the store. own: resourceVersions that the bench made."""
         checker = InvariantChecker(cohort_label=COHORT_LABEL)
         found: list[Violation] = []
         for seen in sorted(self.history, key=lambda seen: int(seen.version)):
-            ours = seen.version in own or (seen.gone and seen.uid in self.cleared)
+            ours = seen.version in own or (seen.gone and seen.uid in self._cleared)
             found += checker.take(seen, judged=not ours)
         return found
 
-    # Inside
+    # What the watches say
 
-    def _event_handler(
-        self, resource: ApiResource, read: Callable[[Any], ObjectVersion]
-    ) -> ResourceEventHandler:
-        """Each observation as a call that takes it in."""
-
-        def observe(seen: ObjectVersion) -> Any:
-            return partial(self._take, seen)
-
-        def gone(*, namespace: str, name: str, uid: str, version: str) -> Any:
-            return partial(self._gone, resource, namespace, name, uid, version)
-
-        def listed(*, observations: tuple[ObjectVersion, ...], **_: object) -> Any:
-            return partial(self._all, resource, observations)
-
+    def _event_handler(self, resource: ApiResource, known: _Known) -> ResourceEventHandler:
         return ResourceEventHandler(
             resource=resource,
             namespace=None,
-            decode=read,
-            observe=observe,
-            gone=gone,
-            listed=listed,
-            handle=_take_in,
+            decode=READERS[resource.plural],
+            observe=lambda seen: seen,
+            gone=partial(ObjectVersion, gone=True),
+            listed=lambda *, observations, **_: observations,
+            handle=partial(self._take, known),
         )
 
-    def _known(self, resource: ApiResource) -> dict[tuple[str, str], Any]:
-        return self.runs if resource.plural == RUNS.plural else self.pods
+    def _take(self, known: _Known, seen: ObjectVersion | tuple[ObjectVersion, ...]) -> None:
+        """A version, an end, or a whole list."""
+        if isinstance(seen, tuple):
+            self._replace(known, seen)
+        elif seen.gone:
+            last = known.pop((seen.namespace, seen.name), None)
+            if last is not None and last.uid == seen.uid:
+                if self._clearing:
+                    self._cleared.add(seen.uid)
+                self._note(replace(last, version=seen.version, gone=True))
+        else:
+            known[seen.namespace, seen.name] = seen
+            self._note(seen)
 
-    def _take(self, seen: ObjectVersion) -> None:
-        at, key = time.monotonic(), (seen.namespace, seen.name)
+    def _note(self, seen: ObjectVersion) -> None:
+        at = time.monotonic()
         self.history.append(seen)
-        if isinstance(seen, PodVersion):
-            self.pods[key] = seen
-        elif isinstance(seen, RunVersion):
-            self._heard_at = at
-            self.runs[key] = seen
+        if isinstance(seen, RunVersion):
+            if not seen.gone:
+                self._heard_at = at
             for listener in self.listeners:
                 listener(seen, at)
-        self._stirred.set()
+        self._changed.set()
 
-    def _gone(self, resource: ApiResource, namespace: str, name: str, uid: str, version: str) -> None:
-        last = self._known(resource).pop((namespace, name), None)
-        if last is None or last.uid != uid:
-            return
-        if self._clearing:
-            self.cleared.add(uid)
-        end = replace(last, version=version, gone=True)
-        self.history.append(end)
-        if isinstance(end, RunVersion):
-            for listener in self.listeners:
-                listener(end, time.monotonic())
-        self._stirred.set()
-
-    def _all(self, resource: ApiResource, observations: tuple[ObjectVersion, ...]) -> None:
+    def _replace(self, known: _Known, listed: tuple[ObjectVersion, ...]) -> None:
         """A whole list. Only the first one comes before a watch; any other one may hide versions."""
-        known = self._known(resource)
-        self.gaps += resource.plural in self._listed
-        self._listed.add(resource.plural)
-        for key in known.keys() - {(seen.namespace, seen.name) for seen in observations}:
-            self._gone(resource, *key, known[key].uid, known[key].version)
-        for seen in observations:
+        self._lists += 1
+        for key in known.keys() - {(seen.namespace, seen.name) for seen in listed}:
+            self._take(known, replace(known[key], gone=True))
+        for seen in listed:
             last = known.get((seen.namespace, seen.name))
             if last is None or last.version != seen.version:
-                self._take(seen)
-
-
-def _take_in(take: Any) -> None:
-    """Every event of these handlers is a call that takes it in."""
-    take()
+                self._take(known, seen)

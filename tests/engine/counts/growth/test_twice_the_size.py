@@ -16,7 +16,7 @@ from counting.effort import Effort
 from counting.shapes import LINES, SIZES, SPARE_BYTES
 
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.bench.engine.cluster import Shape
+from kruntimes_core.lab.bench.engine.shape import Shape
 
 
 def name_of(value: object) -> str:

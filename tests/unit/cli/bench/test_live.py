@@ -13,39 +13,44 @@ import pytest
 
 from kruntimes_core.cli.bench import live as showing
 from kruntimes_core.cli.bench.page import page
-from kruntimes_core.cli.bench.tables import ROWS, report
+from kruntimes_core.cli.bench.report import ROWS, report
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.lab.bench.live.load import BenchLoad, BenchSettings, Mode
 from kruntimes_core.lab.bench.live.results import (
-    SUMMARY,
+    FIGURES,
     MachineInfo,
     Results,
     RoundResult,
-    bench_document,
 )
 from kruntimes_core.lab.bench.live.scheduler import SchedulerEndedError
 from kruntimes_core.lab.invariants import Invariant, Violation
 
+MEASURED: dict[str, float | None] = {
+    "perSecond": 2 / 11,
+    "ceilingPerSecond": 1.5,
+    "shareOfCeiling": 2 / 11 / 1.5,
+    "p50Seconds": 0.5,
+    "p95Seconds": 2.0,
+    "p99Seconds": 2.0,
+    "firstSeconds": 0.25,
+    "writesPerRun": 1.0,
+    "eventsPerRun": 2.0,
+    "writesBeside": 3,
+    "startProcessorSeconds": 0.75,
+    "processorSecondsPerRun": 0.002,
+    "residentBytes": 80 * 2**20,
+    "peakBytes": 81 * 2**20,
+    "benchProcessorSeconds": 0.01,
+    "lateSeconds": 0.002,
+}
 ROUND = RoundResult(
     number=1,
     expected=3,
     placements=[(0.0, 0.25), (1.0, 0.5), (11.0, 2.0)],
     created_at=[0.0, 0.5, 9.0],
-    counted=2,
     seconds=11.0,
-    first_seconds=0.25,
-    ceiling=[1.0, 3.0],
-    in_flight=2,
-    writes=1.0,
-    events=2.0,
-    beside_writes=3,
-    start_processor_seconds=0.75,
-    processor_seconds=0.004,
-    resident_bytes=80 * 2**20,
-    peak_bytes=81 * 2**20,
-    bench_processor_seconds=0.01,
-    late_seconds=0.002,
+    figures=MEASURED,
 )
 RESULTS = Results(
     bench="0123abcd",
@@ -262,37 +267,28 @@ def test_the_report_shows_what_was_measured() -> None:
 
 
 def test_every_figure_has_a_row_and_what_nobody_knows_has_none() -> None:
-    assert list(ROWS) == list(SUMMARY)
-    unknown = replace(ROUND, resident_bytes=None, peak_bytes=None, processor_seconds=None)
+    assert list(ROWS) == list(FIGURES)
+    nobody_knows = dict.fromkeys(["residentBytes", "peakBytes", "processorSecondsPerRun"])
+    unknown = replace(ROUND, figures={**MEASURED, **nobody_knows})
     text = "\n".join(lines(replace(RESULTS, rounds=[unknown])))
     assert "processor time for a Run" not in text
     assert re.search(r"^memory ", text, re.MULTILINE) is None
 
 
-@pytest.mark.parametrize(
-    ("changed", "missing"),
-    [
-        ({"in_flight": 3}, ["share of the ceiling"]),
-        ({"seconds": 0.09}, ["share of the ceiling", "placements a second"]),
-        ({"placements": [(0.0, 0.25)], "counted": 0}, ["share of the ceiling", "placements a second"]),
-    ],
-)
-def test_too_few_runs_have_no_share_and_too_short_a_time_no_rate(
-    changed: dict[str, Any], missing: list[str]
-) -> None:
-    few = replace(RESULTS, rounds=[replace(ROUND, **changed)])
-    figures = [line.partition("  ")[0] for line in lines(few)]
-    names = ["placements a second", "bare patches a second: the ceiling", "share of the ceiling"]
-    assert [name for name in names if name not in figures] == sorted(missing)
-    for name in missing:
+def test_what_says_nothing_is_not_shown() -> None:
+    missing = {"shareOfCeiling": "share of the ceiling", "perSecond": "placements a second"}
+    few = replace(RESULTS, rounds=[replace(ROUND, figures={**MEASURED, **dict.fromkeys(missing)})])
+    shown = [line.partition("  ")[0] for line in lines(few)]
+    document = few.document(10.0)
+    for key, name in missing.items():
+        assert name not in shown
         assert f"<td>{name}</td>" not in page(few)
-    document = bench_document(few, 10.0)
-    assert document["rounds"][0]["shareOfCeiling"] is document["summary"]["shareOfCeiling"] is None
+        assert document["rounds"][0][key] is document["summary"][key] is None
 
 
 def test_a_window_that_is_too_short_has_no_rate() -> None:
     short = replace(RESULTS, rounds=[replace(ROUND, seconds=10.05)])
-    *_, last = bench_document(short, 10.0)["rounds"][0]["windows"]
+    *_, last = short.document(10.0)["rounds"][0]["windows"]
     assert (last["placed"], last["perSecond"]) == (1, None)
     assert re.search(r"^1 +10\.0s +10\.1s +1 +<none> +2\.00 s", "\n".join(lines(short)), re.MULTILINE)
     at_once = replace(RESULTS, rounds=[replace(ROUND, seconds=0.01)])
@@ -343,5 +339,5 @@ def test_the_picture_is_written_beside_the_table(
 
 
 def test_a_round_without_a_placement_is_drawn_too() -> None:
-    nothing = replace(ROUND, placements=[], counted=0, seconds=0.0, first_seconds=None)
+    nothing = replace(ROUND, placements=[], seconds=0.0)
     assert page(replace(RESULTS, rounds=[nothing])).count("<svg") == 2

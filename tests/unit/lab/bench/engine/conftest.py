@@ -9,8 +9,8 @@ from counting.ticks import Ticks
 
 from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.bench.engine.cluster import Shape
 from kruntimes_core.lab.bench.engine.driver import EngineSetup
+from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.testing.plugins import installed_profiles
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.lab.bench.engine.cluster import DIMENSIONS, MeasuredCluster, Shape
+from kruntimes_core.lab.bench.engine.cluster import MeasuredCluster
 from kruntimes_core.lab.bench.engine.driver import EngineSetup, prepared
+from kruntimes_core.lab.bench.engine.shape import DIMENSIONS, Shape
 
 SHAPE = Shape(pods=10, runs=5, known=100, waiting=12, requests=3, cohorts=4)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kruntimes_core.lab.bench.engine.measurement import exponent, grown_figures, sizes_up_to
-from kruntimes_core.lab.bench.figures import MICROSECONDS, MILLISECONDS, Figure, Quantity
+from kruntimes_core.lab.bench.figures import MICROSECONDS, MILLISECONDS, Quantity, Spread
 
 SIZES = (100, 200, 400, 800)
 
@@ -39,13 +39,13 @@ def test_sizes_double(largest: int, sizes: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("unit", [MICROSECONDS, MILLISECONDS])
 def test_a_figure_grows_alike_in_any_unit(unit: str) -> None:
     quantity = Quantity("whole", unit)
-    found = [(Figure(quantity, (size * 0.9, size * 1.0, size * 5.0)),) for size in SIZES]
-    (grown,) = grown_figures(SIZES, found)
+    found = [{quantity: Spread(size * 1.0, size * 0.9, size * 5.0)} for size in SIZES]
+    grown = grown_figures(SIZES, found)[quantity]
     assert list(grown.values) == list(SIZES)
     assert grown.exponent == pytest.approx(1, abs=0.001)
 
 
 def test_a_part_that_is_not_there_at_each_size_took_no_time() -> None:
     quantity = Quantity("offer", MICROSECONDS)
-    (grown,) = grown_figures(SIZES, [(), (Figure(quantity, (3.0,)),), (), ()])
+    grown = grown_figures(SIZES, [{}, {quantity: Spread(3.0, 3.0, 3.0)}, {}, {}])[quantity]
     assert grown.values == (0, 3.0, 0, 0)

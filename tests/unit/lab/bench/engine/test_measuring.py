@@ -11,10 +11,11 @@ from counting.ticks import Ticks
 
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.lab.bench.engine.cluster import DIMENSIONS, Shape
 from kruntimes_core.lab.bench.engine.driver import EngineSetup
-from kruntimes_core.lab.bench.engine.measurement import EngineBench, GrownHook, Growth, report
+from kruntimes_core.lab.bench.engine.measurement import EngineBench, GrownHook, Growth
+from kruntimes_core.lab.bench.engine.shape import DIMENSIONS, Shape
 from kruntimes_core.lab.bench.engine.workloads import WORKLOADS, Timed
+from kruntimes_core.lab.bench.figures import MICROSECONDS, Quantity
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
@@ -55,9 +56,9 @@ def test_a_plugin_whose_calls_take_longer_in_a_larger_cluster(suspect: Suspect, 
 
     hook = grown(suspect(fake_plugin("Suspect", filter=filter_)), "pods")
     # Asked for each Pod, and each call looks at each Pod.
-    assert list(hook.calls) == [4, 8, 16, 32]
-    assert hook.calls_exponent == pytest.approx(1, abs=0.1)
-    assert hook.exponent == pytest.approx(2, abs=0.02)
+    assert list(hook.calls.values) == [4, 8, 16, 32]
+    assert hook.calls.exponent == pytest.approx(1, abs=0.1)
+    assert hook.microseconds.exponent == pytest.approx(2, abs=0.02)
 
 
 def test_a_plugin_that_is_asked_more_often_in_a_larger_cluster(suspect: Suspect, ticks: Ticks) -> None:
@@ -66,8 +67,8 @@ def test_a_plugin_that_is_asked_more_often_in_a_larger_cluster(suspect: Suspect,
         return 0
 
     bench = suspect(fake_plugin("Suspect", score=score))
-    assert grown(bench, "pods").exponent == pytest.approx(1, abs=0.02)
-    assert grown(bench, "known").exponent == pytest.approx(0, abs=0.02)
+    assert grown(bench, "pods").microseconds.exponent == pytest.approx(1, abs=0.02)
+    assert grown(bench, "known").microseconds.exponent == pytest.approx(0, abs=0.02)
 
 
 def test_a_plugin_that_names_little_does_not_grow(suspect: Suspect, ticks: Ticks) -> None:
@@ -76,14 +77,14 @@ def test_a_plugin_that_names_little_does_not_grow(suspect: Suspect, ticks: Ticks
 
     bench = suspect(fake_plugin("Suspect", filter=filter_))
     for dimension in ("pods", "known"):
-        assert grown(bench, dimension).exponent == pytest.approx(0, abs=0.2)
+        assert grown(bench, dimension).microseconds.exponent == pytest.approx(0, abs=0.2)
 
 
 def test_the_time_of_the_whole_is_that_of_the_plugins_here(suspect: Suspect, ticks: Ticks) -> None:
     """No clock around a hook runs while the figures are measured, and none is missing from the sum."""
     bench = suspect(fake_plugin("Suspect", filter=lambda pod: ticks.spend(500)))
     (measured,) = bench.measured
-    whole = next(figure for figure in measured.figures if figure.quantity.name == "whole")
+    whole = measured.figures[Quantity("whole", MICROSECONDS)]
     assert measured.hooks is not None
     # What is done between two parts, as the deletion of a Run, is in none of them, but asks plugins too.
     assert 0 < whole.median <= sum(cost.microseconds for cost in measured.hooks.costs)
@@ -99,9 +100,12 @@ def test_every_exponent_is_a_number_and_every_dimension_is_there(means: EngineSe
 
 
 def exponents(growth: list[Growth]) -> list[float]:
-    figures = [figure.exponent for one in growth for figure in one.figures]
+    figures = [figure.exponent for one in growth for figure in one.figures.values()]
     hooks = [
-        number for one in growth for hook in one.hooks for number in (hook.exponent, hook.calls_exponent)
+        number
+        for one in growth
+        for hook in one.hooks
+        for number in (hook.microseconds.exponent, hook.calls.exponent)
     ]
     assert figures
     assert hooks
@@ -115,7 +119,7 @@ def test_counts_do_not_depend_on_the_machine(means: EngineSetup, tiny: Shape) ->
 
 def test_a_report_says_who_decided(means: EngineSetup, tiny: Shape) -> None:
     bench = ran(EngineBench([PLACEMENTS], tiny, means, 2))
-    document = report(bench, tiny, means.profiles, 2)
+    document = bench.document()
     assert [plugin["name"] for plugin in document["plugins"]] == [
         plugin.name for plugin in means.profiles.all[0].plugins
     ]

@@ -1,4 +1,4 @@
-"""What a round costs the scheduler is counted to its last placement, also where Runs stay unplaced."""
+"""The figures of a round: what it costs is counted to its last placement, also where Runs stay unplaced."""
 
 from __future__ import annotations
 
@@ -8,14 +8,23 @@ from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from kruntimes_core.lab.bench.live.load import BenchLoad, Mode
-from kruntimes_core.lab.bench.live.objects import ROLE_LABEL
-from kruntimes_core.lab.bench.live.results import round_of
-from kruntimes_core.lab.bench.live.round import Loading
+from kruntimes_core.lab.bench.live.results import RoundResult, round_of
+from kruntimes_core.lab.bench.live.round import LoadRound, Mark, RunTimes
 from kruntimes_core.lab.bench.live.scheduler import Usage
+from kruntimes_core.lab.bench.objects import ROLE_LABEL
 from kruntimes_core.lab.invariants import RunVersion
 
 PATIENCE = 60.0
+
+
+def figured(round_: LoadRound, in_flight: int = 1, *, waited: bool = False) -> RoundResult:
+    """The figures of a round that is over."""
+    return round_of(
+        1, round_, waited=waited, own_versions={"1"}, ceiling=[1.0, 3.0], in_flight=in_flight, late_seconds=0
+    )
 
 
 class Scene:
@@ -24,50 +33,45 @@ class Scene:
     def __init__(self, *placed: bool) -> None:
         self._placed: Iterator[bool] = iter(placed)
         self.waits: list[float] = []
-        site: Any = SimpleNamespace(
-            load=BenchLoad(mode=Mode.BURST), observer=SimpleNamespace(until=self._until)
+        cluster: Any = SimpleNamespace(
+            load=BenchLoad(mode=Mode.BURST), watch=SimpleNamespace(until=self._until)
         )
-        self.loading = Loading(site, 1, PATIENCE)
-        self.loading.book.expected = 3
+        self.loading = LoadRound(cluster, 1, PATIENCE)
+        self.loading.expected = 3
         # A second of the processor from each look to the next.
         used = count()
         self.loading.release(lambda: Usage(float(next(used)), 1, 1))
 
-    def seconds(self) -> float | None:
+    def seconds(self) -> float:
         """What the scheduler used, after the round was followed to its end."""
         asyncio.run(self.loading.follow())
-        return round_of(
-            1,
-            self.loading.book,
-            waited=False,
-            own_versions=(),
-            ceiling=[1.0],
-            in_flight=1,
-            late_seconds=0.0,
-        ).processor_seconds
+        result = figured(self.loading)
+        each = result.figures["processorSecondsPerRun"]
+        assert each is not None
+        return each * result.placed
 
     async def _until(self, holds: Callable[[], bool], seconds: float) -> bool:
         self.waits.append(seconds)
         if next(self._placed):
-            number = str(self.loading.book.placed)
+            number = str(self.loading.placed)
             fields: dict[str, Any] = {"namespace": "ns", "name": number, "uid": number, "version": number}
             run = RunVersion(
                 **fields, labels={ROLE_LABEL: "load"}, phase="Scheduled", pod="p", pod_uid="P", requests={}
             )
-            self.loading.book.heard(run, 0.0)
+            self.loading.heard(run, 0.0)
         return holds()
 
 
 def test_the_last_placement_is_the_end_where_all_are_placed() -> None:
     scene = Scene(True, True, True)
     # Looks: at the release, the first placement and the last one.
-    assert scene.seconds() == 2.0
+    assert scene.seconds() == pytest.approx(2.0)
 
 
 def test_patience_with_what_is_never_placed_is_of_no_placement() -> None:
     scene = Scene(True, True, False, False)
     # The third look is that after a lull: none follows when patience has run out.
-    assert scene.seconds() == 2.0
+    assert scene.seconds() == pytest.approx(2.0)
     assert sum(scene.waits[-2:]) == PATIENCE
     assert scene.waits[-2] < scene.waits[-1]
 
@@ -75,5 +79,37 @@ def test_patience_with_what_is_never_placed_is_of_no_placement() -> None:
 def test_a_round_goes_on_after_a_lull() -> None:
     scene = Scene(True, False, True, True)
     # The lull was a look too, and not the last one.
-    assert scene.seconds() == 3.0
-    assert scene.loading.book.done
+    assert scene.seconds() == pytest.approx(3.0)
+    assert scene.loading.done
+
+
+def result(runs: int, seconds: float, in_flight: int = 1, *, waited: bool = False) -> RoundResult:
+    """A round of Runs that come at 100 s and are placed evenly from then on, within `seconds`."""
+    round_ = LoadRound(SimpleNamespace(load=BenchLoad()), 1, PATIENCE)  # type: ignore[arg-type]
+    round_.expected = runs
+    round_.released = round_.last = Mark(100.0, None, 0.0)
+    for number in range(runs):
+        placed_at = 100.0 + seconds * (number + 1) / runs
+        round_.runs["ns", str(number)] = RunTimes(100.0, placed_at, ["1", "2", "3"])
+    return figured(round_, in_flight, waited=waited)
+
+
+def test_rates_are_of_what_was_placed_after_the_beginning() -> None:
+    figures = result(4, 2.0).figures
+    assert (figures["perSecond"], figures["ceilingPerSecond"], figures["shareOfCeiling"]) == (
+        2.0,
+        1.5,
+        2 / 1.5,
+    )
+    assert (figures["p50Seconds"], figures["p99Seconds"]) == (1.0, 2.0)
+    assert (figures["writesPerRun"], figures["eventsPerRun"]) == (2.0, 3.0)
+    # Where all waited, it begins with the first placement, which is not counted.
+    waited = result(4, 2.0, waited=True)
+    assert (waited.seconds, waited.figures["perSecond"]) == (1.5, 2.0)
+
+
+def test_too_few_runs_have_no_share_and_too_short_a_time_no_rate() -> None:
+    few = result(4, 2.0, in_flight=4).figures
+    assert (few["perSecond"], few["shareOfCeiling"]) == (2.0, None)
+    for short in (result(4, 0.09), result(1, 0.0), result(1, 2.0, waited=True)):
+        assert short.figures["perSecond"] is short.figures["shareOfCeiling"] is None

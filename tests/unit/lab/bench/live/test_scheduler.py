@@ -12,7 +12,6 @@ import pytest
 
 from kruntimes_core.lab.bench.live.scheduler import (
     PLACEHOLDERS,
-    Surroundings,
     check_process,
     command_of,
     kubeconfig_for,
@@ -21,11 +20,11 @@ from kruntimes_core.lab.bench.live.scheduler import (
 )
 from kruntimes_core.model.messages import InputError
 
-AROUND = Surroundings("/my folder/config", ["a", "b"])
+AROUND = ("/my folder/config", ["a", "b"])
 
 
 def test_placeholders_are_filled_in_and_other_braces_stay() -> None:
-    words = command_of("run --n={namespaces} '{\"a\":1}' {kubeconfig} :{port} :{port}", AROUND)
+    words = command_of("run --n={namespaces} '{\"a\":1}' {kubeconfig} :{port} :{port}", *AROUND)
     assert words[:4] == ["run", "--n=a,b", '{"a":1}', "/my folder/config"]
     ports = [int(word.removeprefix(":")) for word in words[4:]]
     assert all(0 < port < 65_536 for port in ports)
@@ -33,7 +32,7 @@ def test_placeholders_are_filled_in_and_other_braces_stay() -> None:
 
 @pytest.mark.parametrize("name", PLACEHOLDERS)
 def test_every_placeholder_stands_for_something(name: str) -> None:
-    (word,) = command_of(f"{{{name}}}", AROUND)
+    (word,) = command_of(f"{{{name}}}", *AROUND)
     assert word
     assert "{" not in word
 
@@ -44,23 +43,23 @@ def test_every_placeholder_stands_for_something(name: str) -> None:
 )
 def test_a_command_that_cannot_be_used_is_refused(text: str, words: str) -> None:
     with pytest.raises(InputError, match="--scheduler-cmd") as refused:
-        command_of(text, AROUND)
+        command_of(text, *AROUND)
     assert words in str(refused.value)
 
 
 def test_in_a_pod_there_is_no_kubeconfig_to_name() -> None:
     with pytest.raises(InputError, match="stands for nothing in a Pod"):
-        command_of("x {kubeconfig}", Surroundings(None, ["a"]))
-    command = our_command(Surroundings(None, ["a"]), None, Path("unused"), steady=False)
+        command_of("x {kubeconfig}", None, ["a"])
+    command = our_command(None, ["a"], None, Path("unused"), steady=False)
     assert not any("kubeconfig" in word for word in command)
 
 
 def test_ours_keeps_to_the_namespaces_of_the_bench(tmp_path: Path) -> None:
-    command = our_command(AROUND, None, tmp_path, steady=True)
+    command = our_command(*AROUND, None, tmp_path, steady=True)
     assert "--namespaces=a,b" in command
     (config,) = [word.partition("=")[2] for word in command if word.startswith("--config=")]
     assert "heartbeatStalenessSeconds: 3600" in Path(config).read_text()
-    assert "--config=mine" in our_command(AROUND, "mine", tmp_path, steady=True)
+    assert "--config=mine" in our_command(*AROUND, "mine", tmp_path, steady=True)
 
 
 def test_a_kubeconfig_is_handed_on_as_it_is(tmp_path: Path) -> None:
