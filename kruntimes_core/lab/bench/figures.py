@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MICROSECONDS, MILLISECONDS, BYTES, MEGABYTES = "microseconds", "milliseconds", "bytes", "megabytes"
 NANOSECONDS = {MICROSECONDS: 1_000, MILLISECONDS: 1_000_000}
@@ -23,9 +23,14 @@ class Spread:
     lowest: float
     highest: float
 
-    def document(self, digits: int) -> dict[str, float]:
-        """The spread as documents have it."""
-        return {name: round(getattr(self, name), digits) for name in ("median", "lowest", "highest")}
+
+def rounded(value: Any, digits: int) -> Any:
+    """A document in which no number has more digits behind the point."""
+    if isinstance(value, dict):
+        return {key: rounded(one, digits) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(one, digits) for one in value]
+    return round(value, digits) if isinstance(value, float) else value
 
 
 def spread(values: Iterable[float | None]) -> Spread | None:

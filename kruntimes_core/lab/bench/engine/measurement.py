@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import log, log1p
 from typing import Any
 
@@ -21,6 +21,7 @@ from kruntimes_core.lab.bench.figures import (
     Quantity,
     Sample,
     figures_of,
+    rounded,
 )
 
 API_VERSION = "kruntimes.io/bench-engine/v1"
@@ -104,20 +105,24 @@ class EngineBench:
 
     def document(self) -> dict[str, Any]:
         """The report (`kruntimes.io/bench-engine/v1`)."""
-        return {
-            "apiVersion": API_VERSION,
-            "kruntimes": __version__,
-            "python": platform.python_version(),
-            "shape": self.shape.document(),
-            "repeat": self._repeat,
-            "plugins": [
-                {**plugin_document(plugin), "profile": profile.name}
-                for profile in self._setup.profiles.all
-                for plugin in profile.plugins
-            ],
-            "workloads": [_measured_document(measured) for measured in self.measured],
-            "growth": [_growth_document(growth) for growth in self.growth],
-        }
+        document: dict[str, Any] = rounded(
+            {
+                "apiVersion": API_VERSION,
+                "kruntimes": __version__,
+                "python": platform.python_version(),
+                "shape": self.shape.document(),
+                "repeat": self._repeat,
+                "plugins": [
+                    {**plugin_document(plugin), "profile": profile.name}
+                    for profile in self._setup.profiles.all
+                    for plugin in profile.plugins
+                ],
+                "workloads": [_measured_document(measured) for measured in self.measured],
+                "growth": [_growth_document(growth) for growth in self.growth],
+            },
+            _DIGITS,
+        )
+        return document
 
     @property
     def _timed(self) -> list[Timed]:
@@ -217,22 +222,20 @@ def _measured_document(measured: Measured) -> dict[str, Any]:
         "name": measured.workload.name,
         "each": measured.workload.each,
         "figures": [
-            {**quantity._asdict(), **spread.document(_DIGITS)}
-            for quantity, spread in measured.figures.items()
+            {**quantity._asdict(), **asdict(spread)} for quantity, spread in measured.figures.items()
         ],
         "units": hooks.units if hooks is not None else None,
         "placed": hooks.placed if hooks is not None else None,
-        "waited": round(hooks.waited, _DIGITS) if hooks is not None else None,
-        "hooks": [_cost_document(cost) for cost in hooks.costs] if hooks is not None else [],
-    }
-
-
-def _cost_document(cost: HookCost) -> dict[str, Any]:
-    return {
-        **cost.name._asdict(),
-        "calls": round(cost.calls, _DIGITS),
-        "microseconds": round(cost.microseconds, _DIGITS),
-        "nanosecondsACall": round(cost.nanoseconds_a_call, 1),
+        "waited": hooks.waited if hooks is not None else None,
+        "hooks": [
+            {
+                **cost.name._asdict(),
+                "calls": cost.calls,
+                "microseconds": cost.microseconds,
+                "nanosecondsACall": round(cost.nanoseconds_a_call, 1),
+            }
+            for cost in (hooks.costs if hooks is not None else ())
+        ],
     }
 
 
@@ -240,22 +243,18 @@ def _growth_document(growth: Growth) -> dict[str, Any]:
     return {
         "workload": growth.workload,
         "with": growth.dimension,
-        "sizes": list(growth.sizes),
+        "sizes": growth.sizes,
         "figures": [
-            {
-                **quantity._asdict(),
-                "medians": [round(value, _DIGITS) for value in grown.values],
-                "exponent": round(grown.exponent, _DIGITS),
-            }
+            {**quantity._asdict(), "medians": grown.values, "exponent": grown.exponent}
             for quantity, grown in growth.figures.items()
         ],
         "hooks": [
             {
                 **hook.name._asdict(),
-                "calls": [round(value, _DIGITS) for value in hook.calls.values],
-                "callsExponent": round(hook.calls.exponent, _DIGITS),
-                "microseconds": [round(value, _DIGITS) for value in hook.microseconds.values],
-                "exponent": round(hook.microseconds.exponent, _DIGITS),
+                "calls": hook.calls.values,
+                "callsExponent": hook.calls.exponent,
+                "microseconds": hook.microseconds.values,
+                "exponent": hook.microseconds.exponent,
             }
             for hook in growth.hooks
         ],

@@ -34,7 +34,7 @@ class Memory:
     each: str = "process"
 
     def samples(self, shape: Shape, setup: EngineSetup, repeat: int) -> Iterator[Sample]:
-        """See `Workload`. Raises: `InputError` where that process fails."""
+        """Measure `repeat` times. Raises: `InputError` where that process fails."""
         for _ in range(repeat):
             found = _measured_by_a_process(shape, setup.config)
             pods, runs = found["pods"] - found["start"], found["runs"] - found["pods"]

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from kruntimes_core.engine.events import PodObserved, PodsListed, RunsListed, WorkspacesListed
 from kruntimes_core.lab.bench.engine.cluster import BenchRun, MeasuredCluster, on_pod
@@ -33,21 +33,6 @@ _ROUNDS = 20
 """So many times the Runs of a repeat stay known for `Pauses`: a collection looks through what stays."""
 
 
-class Workload(Protocol):
-    """Something that can be measured."""
-
-    @property
-    def name(self) -> str:
-        """What users call it."""
-
-    @property
-    def each(self) -> str:
-        """What its figures are for: one placement, one heartbeat."""
-
-    def samples(self, shape: Shape, setup: EngineSetup, repeat: int) -> Iterator[Sample]:
-        """Measure `repeat` times. Raises: `InputError` where a plugin fails."""
-
-
 class Repeat(NamedTuple):
     """One repeat."""
 
@@ -65,6 +50,7 @@ class Timed:
 
     name: str
     each: str
+    """What its figures are for: one placement, one heartbeat."""
     repeat: Callable[[EngineDriver, Stopwatch], int]
     """One repeat: leaves the cluster as it was. Returns how many it did."""
     grows_with: tuple[str, ...] = ()
@@ -75,7 +61,10 @@ class Timed:
     """Whether a Run is bound each time, if the plugins let it be."""
 
     def samples(self, shape: Shape, setup: EngineSetup, repeat: int) -> Iterator[Sample]:
-        """See `Workload`. The first repeat is not counted: after it, plugin states have been met before."""
+        """Measure `repeat` times. Raises: `InputError` where a plugin fails.
+
+        The first repeat is not counted: after it, plugin states have been met before.
+        """
         for done in self.repeats(shape, setup, repeat):
             spent = done.spent
             parts = spent if len(spent) == 1 else {**spent, WHOLE: sum(spent.values())}
@@ -321,7 +310,7 @@ class Pauses:
     each: str = "collection"
 
     def samples(self, shape: Shape, setup: EngineSetup, repeat: int) -> Iterator[Sample]:
-        """See `Workload`."""
+        """See `Timed`."""
         driver = prepared(shape, setup)
         for _ in range(repeat):
             with laid_aside():
@@ -374,6 +363,8 @@ def _noted(clock: ReadNanoseconds) -> Iterator[list[int]]:
         gc.callbacks.remove(note)
 
 
+Workload = Timed | Pauses | Memory
+"""Something that can be measured: `samples` measures so many times, and `each` says what figures are for."""
 WORKLOADS: tuple[Workload, ...] = (
     Timed(
         name="placements",

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, harmonic_mean
 from typing import Any
 
-from kruntimes_core.lab.bench.figures import Spread, Window, latency, rate, spread, windows
+from kruntimes_core.lab.bench.figures import Spread, Window, latency, rate, rounded, spread, windows
 from kruntimes_core.lab.bench.live.load import BenchLoad, Mode
 from kruntimes_core.lab.bench.live.round import LoadRound, Mark, RunTimes
 from kruntimes_core.lab.invariants import Invariant, Violation
@@ -75,9 +75,19 @@ class RoundResult:
             "number": self.number,
             "runs": self.expected,
             "placed": self.placed,
-            "seconds": _rounded(self.seconds),
-            **{key: _rounded(self.figures[key]) for key in FIGURES},
-            "windows": [_window(window) for window in self.windows(window_seconds)],
+            "seconds": self.seconds,
+            **{key: self.figures[key] for key in FIGURES},
+            "windows": [
+                {
+                    "from": window.start,
+                    "to": window.end,
+                    "created": window.created,
+                    "placed": window.placed,
+                    "perSecond": window.rate,
+                    "latencySeconds": asdict(window.latency) if window.latency is not None else None,
+                }
+                for window in self.windows(window_seconds)
+            ],
         }
 
 
@@ -145,34 +155,32 @@ class Results:
 
     def document(self, window_seconds: float) -> Document:
         """The document; seconds and bytes. window_seconds: the length of a round's windows."""
-        return {
-            "apiVersion": API_VERSION,
-            "bench": self.bench,
-            "startedAt": self.started_at,
-            "passed": self.passed,
-            "server": {"url": self.server, "version": self.version, "real": self.real},
-            "machine": {
-                "processors": self.machine.processors,
-                "loadAverage": _rounded(self.machine.load_average),
+        bare = spread(rate for samples in self.ceiling for rate in samples)
+        document: Document = rounded(
+            {
+                "apiVersion": API_VERSION,
+                "bench": self.bench,
+                "startedAt": self.started_at,
+                "passed": self.passed,
+                "server": {"url": self.server, "version": self.version, "real": self.real},
+                "machine": {
+                    "processors": self.machine.processors,
+                    "loadAverage": self.machine.load_average,
+                },
+                "scheduler": {"command": self.command, "pid": self.pid},
+                "load": _load(self.load),
+                "ceiling": {"inFlight": self.in_flight, "perSecond": _spread(bare), "samples": self.ceiling},
+                "summary": {key: _spread(found) for key, found in self.summary().items()},
+                "rounds": [one.document(window_seconds) for one in self.rounds],
+                "invariants": [
+                    {"name": one.value, "broken": self.broken[one.value], "first": self.first_violation(one)}
+                    for one in Invariant
+                ],
+                "gaps": self.gaps,
             },
-            "scheduler": {
-                "command": list(self.command) if self.command is not None else None,
-                "pid": self.pid,
-            },
-            "load": _load(self.load),
-            "ceiling": {
-                "inFlight": self.in_flight,
-                "perSecond": _spread(spread(rate for samples in self.ceiling for rate in samples)),
-                "samples": [[_rounded(rate) for rate in samples] for samples in self.ceiling],
-            },
-            "summary": {key: _spread(found) for key, found in self.summary().items()},
-            "rounds": [one.document(window_seconds) for one in self.rounds],
-            "invariants": [
-                {"name": one.value, "broken": self.broken[one.value], "first": self.first_violation(one)}
-                for one in Invariant
-            ],
-            "gaps": self.gaps,
-        }
+            _DIGITS,
+        )
+        return document
 
 
 # From what was noted in a round to its figures
@@ -264,9 +272,6 @@ def _mean(values: Sequence[int]) -> float:
     return fmean(values) if values else 0.0
 
 
-# Parts of the document
-
-
 def _load(load: BenchLoad) -> Document:
     is_open = load.mode is Mode.OPEN
     return {
@@ -276,7 +281,7 @@ def _load(load: BenchLoad) -> Document:
         "seconds": load.seconds if is_open else None,
         "pods": load.pods,
         "slots": load.slots_of_a_pod,
-        "durationSeconds": list(load.duration) if load.duration is not None else None,
+        "durationSeconds": load.duration,
         "hopeless": load.hopeless,
         "waitingElsewhere": load.waiting_elsewhere,
         "namespaces": load.namespaces,
@@ -287,21 +292,5 @@ def _load(load: BenchLoad) -> Document:
     }
 
 
-def _window(window: Window) -> Document:
-    waits = asdict(window.latency) if window.latency is not None else None
-    return {
-        "from": _rounded(window.start),
-        "to": _rounded(window.end),
-        "created": window.created,
-        "placed": window.placed,
-        "perSecond": _rounded(window.rate),
-        "latencySeconds": {name: _rounded(value) for name, value in waits.items()} if waits else None,
-    }
-
-
 def _spread(found: Spread | None) -> Document | None:
-    return found.document(_DIGITS) if found is not None else None
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, _DIGITS)
+    return asdict(found) if found is not None else None
