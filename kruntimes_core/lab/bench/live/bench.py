@@ -114,7 +114,7 @@ async def _cleaned(cluster: LoadedCluster, seconds: float, tell: Tell) -> AsyncI
             tell(f"cannot clean up: {error}: kubectl delete namespaces -l {BENCH_LABEL}={cluster.bench}")
         else:
             if left:
-                tell(f"nobody here ends the deletion of namespaces; these are empty: {', '.join(left)}")
+                tell(f"no controller ends the deletion of these namespaces, which are empty: {', '.join(left)}")
 
 
 class _Bench:
@@ -192,7 +192,7 @@ class _Bench:
             if external:
                 await self._wait_until_ready()
             else:
-                await check_no_other_scheduler(self._cluster, self._settings.waits.nobody)
+                await check_no_other_scheduler(self._cluster, self._settings.waits.other_scheduler)
         await add_background(self._cluster, scheduled=external)
         await self._ceiling.prepare()
 

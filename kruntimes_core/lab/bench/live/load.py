@@ -139,12 +139,12 @@ def cells(load: BenchLoad) -> list[Cell]:
 class Waits:
     """How long a bench waits, in seconds, for what may come without being asked for."""
 
-    nobody: float = 1.5
-    """For another scheduler to give itself away."""
+    other_scheduler: float = 1.5
+    """For one that the bench did not start to place a Run."""
     quiet: float = 1.0
     """Without any write, until a scheduler is taken to have done what it does."""
     longest_quiet: float = 60.0
-    """For that quiet; whoever writes on is measured as it is."""
+    """For that quiet; a scheduler that writes on is measured as it is."""
     namespaces: float = 3.0
     """For a controller to end the deletion of namespaces."""
 

@@ -29,7 +29,7 @@ from kruntimes_core.model.messages import InputError
 from realcluster.client import NAMESPACES, PODS, RUNS
 from tests.unit.lab.bench.live.conftest import bad_scheduler
 
-QUICK = Waits(nobody=0.0, quiet=0.05, longest_quiet=5.0, namespaces=0.0)
+QUICK = Waits(other_scheduler=0.0, quiet=0.05, longest_quiet=5.0, namespaces=0.0)
 Told = list[str]
 
 
@@ -288,7 +288,7 @@ def test_namespaces_that_nobody_ends_are_named(
     told: Told = []
     bench(settings, told)
     assert told[-1].startswith(
-        "nobody here ends the deletion of namespaces; these are empty: kruntimes-bench-"
+        "no controller ends the deletion of these namespaces, which are empty: kruntimes-bench-"
     )
 
 
