@@ -10,7 +10,6 @@ from kruntimes_core.lab.bench.live.load import MOST_RUNS, BenchLoad
 from kruntimes_core.lab.bench.live.results import (
     API_VERSION,
     FIGURES,
-    MachineInfo,
     Results,
     RoundResult,
 )
@@ -38,7 +37,8 @@ def document() -> dict[str, Any]:
         started_at="2026-01-02T03:04:05Z",
         server="http://127.0.0.1:1",
         version="v1.37.2",
-        machine=MachineInfo(2, None),
+        processors=2,
+        load_average=None,
         command=None,
         pid=None,
         load=BenchLoad(),

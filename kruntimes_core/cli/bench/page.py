@@ -59,7 +59,7 @@ def page(results: Results) -> str:
         verdict=verdict(results),
         rows=figures(results),
         command=command,
-        processors=counted(results.machine.processors, "processor"),
+        processors=counted(results.processors, "processor"),
         version=__version__,
         rounds=[(one.number, *_charts(one)) for one in results.rounds],
     )

@@ -23,12 +23,10 @@ from kruntimes_core.lab.bench.live.ceiling import Ceiling
 from kruntimes_core.lab.bench.live.cluster import (
     LoadedCluster,
     add_background,
-    check_no_other_scheduler,
     keep_alive,
-    wait_until_ready,
 )
 from kruntimes_core.lab.bench.live.load import BenchSettings, Mode
-from kruntimes_core.lab.bench.live.results import MachineInfo, Results, RoundResult, round_of
+from kruntimes_core.lab.bench.live.results import Results, RoundResult, round_of
 from kruntimes_core.lab.bench.live.round import Lateness, LoadRound, loading
 from kruntimes_core.lab.bench.live.scheduler import (
     Running,
@@ -93,6 +91,11 @@ def _check(settings: BenchSettings) -> None:
         check_process(settings.pid)
 
 
+def _load_average() -> float | None:
+    """Of the last minute; None where that is unknown."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+
+
 @asynccontextmanager
 async def _in_words(server: str) -> AsyncIterator[None]:
     """A server that is lost in the middle is no defect of the bench."""
@@ -114,7 +117,9 @@ async def _cleaned(cluster: LoadedCluster, seconds: float, tell: Tell) -> AsyncI
             tell(f"cannot clean up: {error}: kubectl delete namespaces -l {BENCH_LABEL}={cluster.bench}")
         else:
             if left:
-                tell(f"no controller ends the deletion of these namespaces, which are empty: {', '.join(left)}")
+                tell(
+                    f"no controller ends the deletion of these namespaces, which are empty: {', '.join(left)}"
+                )
 
 
 class _Bench:
@@ -141,7 +146,7 @@ class _Bench:
         Raises `InputError` if the scheduler ends, or does not place at all.
         """
         settings, cluster = self._settings, self._cluster
-        started_at, machine = format_time(datetime.now(UTC)), MachineInfo.now()
+        started_at, load_average = format_time(datetime.now(UTC)), _load_average()
         heartbeats = [keep_alive(cluster)] if settings.load.heartbeat_seconds else []
         async with beside([*cluster.watch.tasks(), self._lateness.watch(), *heartbeats]):
             await cluster.watch.started()
@@ -157,7 +162,8 @@ class _Bench:
             started_at=started_at,
             server=server,
             version=await version_of(cluster.api),
-            machine=machine,
+            processors=os.cpu_count() or 1,
+            load_average=load_average,
             command=self._command or None,
             pid=settings.pid,
             load=settings.load,
@@ -191,8 +197,11 @@ class _Bench:
             await self._cluster.add_pods()
             if external:
                 await self._wait_until_ready()
-            else:
-                await check_no_other_scheduler(self._cluster, self._settings.waits.other_scheduler)
+            elif await self._cluster.is_probe_placed(self._settings.waits.other_scheduler):
+                raise InputError(
+                    "a scheduler that the bench did not start places Runs on this server: stop it, or measure"
+                    " it with --no-scheduler or --scheduler-pid PID"
+                )
         await add_background(self._cluster, scheduled=external)
         await self._ceiling.prepare()
 
@@ -275,8 +284,13 @@ class _Bench:
             self._scheduler = None
 
     async def _wait_until_ready(self) -> None:
-        if not await wait_until_ready(self._cluster, self._settings.patience_seconds, self._settings.waits):
-            self._tell(_NEVER_QUIET)
+        """Wait until a Run is placed, and then until nothing more is written to those that wait."""
+        seconds = self._settings.patience_seconds
+        if not await self._cluster.is_probe_placed(seconds):
+            raise InputError(
+                f"nothing placed a Run within {seconds:g} s: does the scheduler run, and on this server?"
+            )
+        await self._quiet()
 
     async def _quiet(self) -> None:
         waits = self._settings.waits

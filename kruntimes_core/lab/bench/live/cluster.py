@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from kruntimes_core.cluster.client.resources import PODS, RUNS
 from kruntimes_core.lab.bench import objects
 from kruntimes_core.lab.bench.live.api import FORBIDDEN, GONE, NAMESPACES, Api, RefusedError, together
-from kruntimes_core.lab.bench.live.load import BenchLoad, Cell, Waits, cell, cells
+from kruntimes_core.lab.bench.live.load import BenchLoad, Cell, cell, cells
 from kruntimes_core.lab.bench.live.watch import BenchWatch
 from kruntimes_core.lab.bench.objects import BENCH_LABEL, COHORT_LABEL, ROLE_LABEL, Object
 from kruntimes_core.model.messages import InputError
@@ -107,6 +107,13 @@ class LoadedCluster:
         runs, key = self.watch.runs, (self.namespace(where), name)
         return await self.watch.until(lambda: key in runs and bool(runs[key].pod_uid), seconds)
 
+    async def is_probe_placed(self, seconds: float) -> bool:
+        """Whether some scheduler places Runs: one that is made for it is placed within `seconds`."""
+        await self.add_run(self.cells[0], PROBE, PROBE)
+        placed = await self.is_placed(self.cells[0], PROBE, seconds)
+        await self.remove_runs(PROBE)
+        return placed
+
     async def remove_runs(self, role: str) -> None:
         """Delete the Runs of a role, and wait until that is seen."""
         query, runs = (("labelSelector", f"{ROLE_LABEL}={role}"),), self.watch.runs
@@ -160,40 +167,6 @@ class LoadedCluster:
 
 def _runtime_of(where: Cell) -> str:
     return f"bench-{where.runtime:03}"
-
-
-# Whether a scheduler places Runs, found out by giving it one
-
-
-async def check_no_other_scheduler(cluster: LoadedCluster, seconds: float) -> None:
-    """Raises `InputError` if a scheduler of the cluster places a Run before the bench starts one.
-
-    seconds: how long it may take to do so.
-    """
-    if await _is_probe_placed(cluster, seconds):
-        raise InputError(
-            "a scheduler that the bench did not start places Runs on this server: stop it, or measure it with"
-            " --no-scheduler or --scheduler-pid PID"
-        )
-
-
-async def wait_until_ready(cluster: LoadedCluster, seconds: float, waits: Waits) -> bool:
-    """Wait until a Run is placed, and then until nothing more is written to those that wait.
-
-    Returns whether that came. Raises `InputError` if the Run is not placed within `seconds`.
-    """
-    if not await _is_probe_placed(cluster, seconds):
-        raise InputError(
-            f"nothing placed a Run within {seconds:g} s: does the scheduler run, and on this server?"
-        )
-    return await cluster.watch.quiet(waits.quiet, waits.longest_quiet)
-
-
-async def _is_probe_placed(cluster: LoadedCluster, seconds: float) -> bool:
-    await cluster.add_run(cluster.cells[0], PROBE, PROBE)
-    placed = await cluster.is_placed(cluster.cells[0], PROBE, seconds)
-    await cluster.remove_runs(PROBE)
-    return placed
 
 
 # What is there beside the load, and must not slow it down

@@ -5,7 +5,6 @@ docs/reference/bench-document.md says what each key means.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -91,21 +90,6 @@ class RoundResult:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class MachineInfo:
-    """Where the bench ran."""
-
-    processors: int
-    load_average: float | None
-    """Of the minute before it began; None where that is unknown."""
-
-    @classmethod
-    def now(cls) -> MachineInfo:
-        """The machine of this process."""
-        known = hasattr(os, "getloadavg")
-        return cls(os.cpu_count() or 1, os.getloadavg()[0] if known else None)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
     """A whole bench."""
@@ -116,7 +100,10 @@ class Results:
     server: str
     version: str
     """What the server says it is."""
-    machine: MachineInfo
+    processors: int
+    """Of the machine on which the bench ran."""
+    load_average: float | None
+    """Of the minute before it began; None where that is unknown."""
     command: Sequence[str] | None
     """The scheduler that was started; None for one that ran already."""
     pid: int | None
@@ -163,10 +150,7 @@ class Results:
                 "startedAt": self.started_at,
                 "passed": self.passed,
                 "server": {"url": self.server, "version": self.version, "real": self.real},
-                "machine": {
-                    "processors": self.machine.processors,
-                    "loadAverage": self.machine.load_average,
-                },
+                "machine": {"processors": self.processors, "loadAverage": self.load_average},
                 "scheduler": {"command": self.command, "pid": self.pid},
                 "load": _load(self.load),
                 "ceiling": {"inFlight": self.in_flight, "perSecond": _spread(bare), "samples": self.ceiling},

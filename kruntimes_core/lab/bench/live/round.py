@@ -53,8 +53,10 @@ class LoadRound:
     What is placed is executed as runtimed does it: it runs for a while, and succeeds.
     """
 
-    def __init__(self, cluster: LoadedCluster, number: int, patience_seconds: float) -> None:
-        """number: of the round. patience_seconds: how long it may be that nothing is placed."""
+    def __init__(
+        self, cluster: LoadedCluster, group: asyncio.TaskGroup, number: int, patience_seconds: float
+    ) -> None:
+        """group: executes Runs. number: of the round. patience_seconds: how long nothing may be placed."""
         self.runs: dict[tuple[str, str], RunTimes] = {}
         self.beside_versions: list[str] = []
         """Versions of Runs of other roles, from the release on."""
@@ -71,7 +73,7 @@ class LoadRound:
         self._number = number
         self._patience_seconds = patience_seconds
         self._measure: Measure = lambda: None
-        self._group: asyncio.TaskGroup | None = None
+        self._group = group
         self._executing: set[asyncio.Task[None]] = set()
 
     async def create(self) -> None:
@@ -116,18 +118,10 @@ class LoadRound:
             times.placed_at = at
             self._place(run)
 
-    @asynccontextmanager
-    async def heeded(self) -> AsyncIterator[None]:
-        """Within the block the round hears of its Runs, and those that are placed are executed."""
-        async with beside(()) as self._group:
-            self._cluster.watch.listeners.append(self.heard)
-            try:
-                yield
-            finally:
-                self._cluster.watch.listeners.remove(self.heard)
-                # What runs stays as it is.
-                for task in self._executing:
-                    task.cancel()
+    def stop(self) -> None:
+        """Leave what runs as it is."""
+        for task in self._executing:
+            task.cancel()
 
     def _place(self, run: RunVersion) -> None:
         self.placed += 1
@@ -136,7 +130,7 @@ class LoadRound:
         if self.done:
             self.last = self._mark()
         seconds = self._cluster.load.draw_seconds(run.name)
-        if seconds is not None and self._group is not None:
+        if seconds is not None:
             task = self._group.create_task(self._execute(run, seconds))
             self._executing.add(task)
             task.add_done_callback(self._executing.discard)
@@ -161,10 +155,15 @@ class LoadRound:
 
 @asynccontextmanager
 async def loading(cluster: LoadedCluster, number: int, patience_seconds: float) -> AsyncIterator[LoadRound]:
-    """A round, whose Runs are taken away at its end."""
-    round_ = LoadRound(cluster, number, patience_seconds)
-    async with round_.heeded():
-        yield round_
+    """A round, which hears of its Runs until the block ends; they are taken away then."""
+    async with beside(()) as group:
+        round_ = LoadRound(cluster, group, number, patience_seconds)
+        cluster.watch.listeners.append(round_.heard)
+        try:
+            yield round_
+        finally:
+            cluster.watch.listeners.remove(round_.heard)
+            round_.stop()
     await cluster.remove_runs(ROLE)
 
 

@@ -19,7 +19,6 @@ from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.lab.bench.live.load import BenchLoad, BenchSettings, Mode
 from kruntimes_core.lab.bench.live.results import (
     FIGURES,
-    MachineInfo,
     Results,
     RoundResult,
 )
@@ -57,7 +56,8 @@ RESULTS = Results(
     started_at="2026-01-02T03:04:05Z",
     server="https://127.0.0.1:6443",
     version="v1.37.2",
-    machine=MachineInfo(2, 0.5),
+    processors=2,
+    load_average=0.5,
     command=["scheduler", "--flag=<b>"],
     pid=None,
     load=BenchLoad(runs=3, pods=1),
@@ -99,7 +99,7 @@ def test_the_defaults_are_those_of_the_load(asked: list[BenchSettings]) -> None:
 
 def test_one_of_each_is_no_plural() -> None:
     load = BenchLoad(mode=Mode.OPEN, rate=1.0, seconds=1.0, pods=1, slots=1, cohorts=1)
-    one = replace(RESULTS, load=load, rounds=[replace(ROUND, expected=1)], machine=MachineInfo(1, 0.5))
+    one = replace(RESULTS, load=load, rounds=[replace(ROUND, expected=1)], processors=1)
     lines = list(report(one, 10.0, Screen()))
     assert lines[0] == "open: 1 Run a second for 1 s on 1 Pod of 1 slot, 1 namespace, 1 Runtime, 1 cohort"
     assert any(line.endswith(" of 1 Run") for line in lines)

@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Callable, Iterator
 from itertools import count
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from kruntimes_core.lab.bench.live.cluster import LoadedCluster
 from kruntimes_core.lab.bench.live.load import BenchLoad, Mode
 from kruntimes_core.lab.bench.live.results import RoundResult, round_of
 from kruntimes_core.lab.bench.live.round import LoadRound, Mark, RunTimes
@@ -36,7 +37,7 @@ class Scene:
         cluster: Any = SimpleNamespace(
             load=BenchLoad(mode=Mode.BURST), watch=SimpleNamespace(until=self._until)
         )
-        self.loading = LoadRound(cluster, 1, PATIENCE)
+        self.loading = LoadRound(cluster, cast("asyncio.TaskGroup", None), 1, PATIENCE)
         self.loading.expected = 3
         # A second of the processor from each look to the next.
         used = count()
@@ -85,7 +86,7 @@ def test_a_round_goes_on_after_a_lull() -> None:
 
 def result(runs: int, seconds: float, in_flight: int = 1, *, waited: bool = False) -> RoundResult:
     """A round of Runs that come at 100 s and are placed evenly from then on, within `seconds`."""
-    round_ = LoadRound(SimpleNamespace(load=BenchLoad()), 1, PATIENCE)  # type: ignore[arg-type]
+    round_ = LoadRound(cast("LoadedCluster", None), cast("asyncio.TaskGroup", None), 1, PATIENCE)
     round_.expected = runs
     round_.released = round_.last = Mark(100.0, None, 0.0)
     for number in range(runs):
