@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +18,7 @@ from kruntimes_core.lab.bench.live.scheduler import (
     command_of,
     kubeconfig_for,
     our_command,
+    running,
     usage_of,
 )
 from kruntimes_core.model.messages import InputError
@@ -93,6 +96,35 @@ def test_a_chosen_context_is_the_current_one_of_a_copy(tmp_path: Path) -> None:
 def test_several_files_cannot_be_handed_on(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="name one for the scheduler"):
         kubeconfig_for(None, None, {"KUBECONFIG": "a:b"}, tmp_path)
+
+
+def children_of(process: int) -> list[int]:
+    """The numbers of the processes that it has started."""
+    listed = Path(f"/proc/{process}/task/{process}/children").read_text()
+    return [int(number) for number in listed.split()]
+
+
+def has_ended(handle: int) -> bool:
+    """Wait for the end of a process, by its handle."""
+    ends = select.poll()
+    ends.register(handle, select.POLLIN)
+    return bool(ends.poll(20_000))
+
+
+def test_a_scheduler_ends_with_its_children_even_if_it_will_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kruntimes_core.lab.bench.live.scheduler._STOP_SECONDS", 0.2)
+    command = ["sh", "-c", "trap '' TERM; sleep 600 & wait; sleep 600"]
+
+    async def main() -> list[int]:
+        async with running(command, None, tmp_path / "log") as scheduler:
+            number = scheduler._process.pid
+            while not children_of(number):
+                await asyncio.sleep(0.01)
+            return [os.pidfd_open(one) for one in (number, *children_of(number))]
+
+    assert all(map(has_ended, asyncio.run(main())))
 
 
 CHILD = "import sys; x = bytearray(30_000_000); print('done', flush=True); sys.stdin.read()"
