@@ -155,8 +155,11 @@ class _Bench:
                 self._choose_command()
             await self._prepare()
             await self._measure_ceiling()
-            for number in range(1, settings.repeat + 1):
-                await self._measure_round(number)
+            try:
+                for number in range(1, settings.repeat + 1):
+                    await self._measure_round(number)
+            finally:
+                gc.unfreeze()
         return Results(
             bench=cluster.bench,
             started_at=started_at,
