@@ -8,11 +8,15 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from kruntimes_core.cli.dev.values import DurationRange, DurationType
-from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.lazy import LazyGroup
-from kruntimes_core.cli.options import Count, FiniteRange
-from kruntimes_core.cli.output.forms import TABLE_OR_DOCUMENT, form_option
+from kruntimes_core.cli.commands import Exit, LazyGroup
+from kruntimes_core.cli.options import (
+    TABLE_OR_DOCUMENT,
+    Count,
+    DurationRange,
+    DurationType,
+    FiniteRange,
+    output_option,
+)
 
 ONLY_IN: Mapping[str, tuple[str, ...]] = {"runs": ("drain", "burst"), "rate": ("open",), "seconds": ("open",)}
 """Options that mean something in some modes only."""
@@ -153,7 +157,7 @@ class StayType(DurationType):
     is_flag=True,
     help="Load a server that is not on this machine, too.",
 )
-@form_option(TABLE_OR_DOCUMENT, "json: nothing but one document on standard output.")
+@output_option(TABLE_OR_DOCUMENT, "json: nothing but one document on standard output.")
 @click.option("--html", metavar="FILE", help="Write a picture of it, too: one file that needs no other.")
 @click.pass_context
 def bench(ctx: click.Context, /, window: float, form: str, html: str | None, **options: Any) -> Exit | None:

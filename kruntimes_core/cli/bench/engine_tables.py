@@ -6,14 +6,12 @@ from collections.abc import Collection, Iterator, Sequence
 
 import click
 
-from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.limits import patiently
+from kruntimes_core.cli.commands import Exit, with_time_limit
 from kruntimes_core.cli.output.documents import write_json
-from kruntimes_core.cli.output.progress import follow
-from kruntimes_core.cli.output.screen import Screen, standard_output
-from kruntimes_core.cli.output.table import Column, table
+from kruntimes_core.cli.output.screen import Screen, follow, standard_output
+from kruntimes_core.cli.output.table import TableColumn, table
 from kruntimes_core.cli.output.text import printable
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.lab.bench.engine.driver import EngineSetup, fine_clock, processor_clock
@@ -47,7 +45,7 @@ def measure_and_show(
     setup = EngineSetup(profiles, Settings.of(configuration), processor_clock, fine_clock, config)
     chosen = [one for one in WORKLOADS if not workloads or one.name in workloads]
     bench = EngineBench(chosen, shape, setup, repeat, growth)
-    follow(patiently(bench.run(), setup.under_way), "measuring", bench.steps)
+    follow(with_time_limit(bench.run(), setup.under_way), "measuring", bench.steps)
     if form == "json":
         write_json(bench.document())
     else:
@@ -85,7 +83,7 @@ def notes(bench: EngineBench) -> Iterator[str]:
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[object]], screen: Screen) -> Iterator[str]:
-    return table([Column(heading) for heading in headings], rows, screen)
+    return table([TableColumn(heading) for heading in headings], rows, screen)
 
 
 def _figures(measured: Measured) -> Iterator[tuple[object, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.cli.output.table import Column, table
+from kruntimes_core.cli.output.table import TableColumn, table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.lab.bench.live.load import BenchLoad, Mode
 from kruntimes_core.lab.bench.live.results import Results
@@ -48,10 +48,12 @@ def report(results: Results, window_seconds: float, screen: Screen) -> Iterator[
     if not results.real:
         yield NO_REAL_SERVER
     yield ""
-    columns = [Column(heading) for heading in ("FIGURE", "MEDIAN", "LOWEST", "HIGHEST")]
+    columns = [TableColumn(heading) for heading in ("FIGURE", "MEDIAN", "LOWEST", "HIGHEST")]
     yield from table(columns, figures(results), screen)
     yield ""
-    columns = [Column(heading) for heading in ("ROUND", "FROM", "TO", "PLACED", "A SECOND", "P50", "P99")]
+    columns = [
+        TableColumn(heading) for heading in ("ROUND", "FROM", "TO", "PLACED", "A SECOND", "P50", "P99")
+    ]
     yield from table(columns, list(_windows(results, window_seconds)), screen)
     yield ""
     yield from verdict(results)

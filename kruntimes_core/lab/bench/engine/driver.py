@@ -10,18 +10,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from kruntimes_core.cluster.attended_calls import CurrentCall
 from kruntimes_core.cluster.garbage_collection import (
     collect_young_objects,
     freeze_objects,
     unfreeze_objects,
 )
-from kruntimes_core.cluster.plugin_worker.attended import CurrentCall
 from kruntimes_core.engine.api_calls import Applied, Found, Write, WriteKind
 from kruntimes_core.engine.clock import Now, ticks
-from kruntimes_core.engine.engine import Engine
+from kruntimes_core.engine.engine import Engine, Settings
 from kruntimes_core.engine.events import Event, PodsListed, RunsListed, WorkspacesListed
 from kruntimes_core.engine.plugin_work import Runners, RunWork, Work
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.bench.engine.cluster import START, BenchRun, MeasuredCluster
 from kruntimes_core.lab.bench.engine.shape import Shape

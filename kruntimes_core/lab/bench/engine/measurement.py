@@ -9,7 +9,7 @@ from math import log, log1p
 from typing import Any
 
 from kruntimes_core import __version__
-from kruntimes_core.engine.explain import plugin_document
+from kruntimes_core.engine.decisions import plugin_document
 from kruntimes_core.lab.bench.engine.driver import EngineSetup, calmed
 from kruntimes_core.lab.bench.engine.hook_costs import HookCost, HookName, HookPass, hook_pass
 from kruntimes_core.lab.bench.engine.shape import Shape

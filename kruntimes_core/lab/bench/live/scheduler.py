@@ -21,9 +21,8 @@ from typing import Any
 
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
-from kruntimes_core.model.input_files import SETTINGS_BYTES, read_file
 from kruntimes_core.model.messages import InputError
-from kruntimes_core.model.yaml_text import load_documents
+from kruntimes_core.model.yaml_files import SETTINGS_BYTES, load_documents, read_file
 
 PLACEHOLDERS: Mapping[str, str] = {
     "kubeconfig": "the path of a kubeconfig whose current context is the measured one",
