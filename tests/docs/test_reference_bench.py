@@ -7,11 +7,17 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.lab.bench.live.load import MOST_RUNS, Load
+from kruntimes_core.lab.bench.live.load import MOST_RUNS, BenchLoad
 from kruntimes_core.lab.bench.live.observing.judge import Rule
-from kruntimes_core.lab.bench.live.report.document import API_VERSION, SUMMARY, bench_document
-from kruntimes_core.lab.bench.live.report.results import Machine, Results, Round
-from kruntimes_core.lab.bench.live.scheduler.command import PLACEHOLDERS
+from kruntimes_core.lab.bench.live.results import (
+    API_VERSION,
+    SUMMARY,
+    Machine,
+    Results,
+    RoundResult,
+    bench_document,
+)
+from kruntimes_core.lab.bench.live.scheduler import PLACEHOLDERS
 from tests.docs.pages import first_column, page
 
 DOCUMENT = page("docs/reference/bench-document.md")
@@ -23,10 +29,10 @@ COMMAND = page("docs/reference/cli.md").section("kruntimes bench")
 def document() -> dict[str, Any]:
     numbers: dict[str, Any] = {
         field.name: 1.0
-        for field in fields(Round)
+        for field in fields(RoundResult)
         if field.name not in ("placements", "created_at", "ceiling", "number", "expected", "counted")
     }
-    round_ = Round(
+    round_ = RoundResult(
         number=1, expected=1, counted=1, placements=[(1.0, 0.5)], created_at=[0.5], ceiling=[2.0], **numbers
     )
     results = Results(
@@ -37,7 +43,7 @@ def document() -> dict[str, Any]:
         machine=Machine(2, None),
         command=None,
         pid=None,
-        load=Load(),
+        load=BenchLoad(),
         in_flight=32,
         rounds=[round_],
         ceiling=[[2.0]],

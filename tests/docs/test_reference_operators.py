@@ -9,10 +9,10 @@ import click
 import pytest
 from annotated_types import Ge, Le
 
-from kruntimes_core.cli.app import app
-from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.output.forms import FORMS
-from kruntimes_core.cli.plan.options import PlanOptions
+from kruntimes_core.cli.commands import Exit
+from kruntimes_core.cli.main import app
+from kruntimes_core.cli.options import FORMS
+from kruntimes_core.cli.plan import PlanOptions
 from kruntimes_core.engine.counters import ConflictStage, Counters, SyncResult, WakeupSource
 from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.framework.configuration import ActivationState, models

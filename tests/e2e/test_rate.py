@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kruntimes_core.lab.bench.live.load import Load, Mode
+from kruntimes_core.lab.bench.live.load import BenchLoad, Mode
 from realcluster.bench import Bench
 
 LEAST_SHARE = 0.3
@@ -11,7 +11,7 @@ MOST_PROCESSOR_SECONDS = 0.01
 
 
 def test_placements_a_second_and_their_cost(bench: Bench) -> None:
-    results = bench(Load(mode=Mode.DRAIN, runs=400, pods=20), patches=500)
+    results = bench(BenchLoad(mode=Mode.DRAIN, runs=400, pods=20), patches=500)
     (round_,) = results.rounds
     assert results.passed, results.findings
     assert round_.rate is not None

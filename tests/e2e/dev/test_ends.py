@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from devcluster.process import COMMAND, ended, environment, running
+from devcluster import COMMAND, ended, environment, running
 
 QUICK = ("--duration", "50ms", "--exit-when-done")
 

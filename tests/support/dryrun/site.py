@@ -11,8 +11,7 @@ from memoryapi.site import play as play_site
 
 from kruntimes_core.cluster.client.transport import ReadOnlyTransport
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
-from kruntimes_core.cluster.dry_run.differences import Difference
-from kruntimes_core.cluster.dry_run.report import DryRunReport
+from kruntimes_core.cluster.dry_run.report import Difference, DryRunReport
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
