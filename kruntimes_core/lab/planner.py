@@ -25,8 +25,7 @@ from kruntimes_core.engine.engine import Engine, Settings
 from kruntimes_core.engine.plugin_work import Runners
 from kruntimes_core.framework.configuration import Configuration, Profiles
 from kruntimes_core.framework.profile import PluginError
-from kruntimes_core.lab.freshness import Freshness, freshness
-from kruntimes_core.lab.world import World
+from kruntimes_core.lab.offline_plan.planner import Freshness, PlanInput, freshness
 from kruntimes_core.model.pod import PodObservation
 from kruntimes_core.model.times import format_time
 
@@ -42,7 +41,7 @@ class Planner:
 
     def __init__(
         self,
-        world: World,
+        world: PlanInput,
         profiles: Profiles,
         configuration: Configuration,
         now: datetime | None,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kruntimes_core.lab.manifests.lines import name_place
-from kruntimes_core.lab.manifests.objects import Manifest
+from kruntimes_core.lab.offline_plan.field_lines import name_place
+from kruntimes_core.lab.offline_plan.manifests import Manifest
 from kruntimes_core.model.messages import InputError
 
 

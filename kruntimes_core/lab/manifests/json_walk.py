@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from kruntimes_core.lab.manifests.wanted import Wanted
+from kruntimes_core.lab.offline_plan.field_lines import Wanted
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 

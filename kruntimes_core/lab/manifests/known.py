@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kruntimes_core.lab.manifests.identity import Identity
-from kruntimes_core.lab.manifests.lines import Place, name_places
+from kruntimes_core.lab.offline_plan.field_lines import Place, name_places
+from kruntimes_core.lab.offline_plan.manifests import Identity
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.pod import PodObservation
 from kruntimes_core.model.run import RunObservation

@@ -11,10 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kruntimes_core.lab.manifests.json_walk import find_in_json
-from kruntimes_core.lab.manifests.sources import Source
-from kruntimes_core.lab.manifests.wanted import Step, Wanted
-from kruntimes_core.lab.manifests.yaml_walk import find_in_yaml
+from kruntimes_core.lab.offline_plan.field_lines import Step, Wanted, find_in_json, find_in_yaml
+from kruntimes_core.lab.offline_plan.sources import Source
 from kruntimes_core.model.yaml_files import JsonError, looks_like_json, read_json
 
 _BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")

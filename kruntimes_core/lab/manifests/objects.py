@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from kruntimes_core.lab.manifests.lines import Place, name_place
-from kruntimes_core.lab.manifests.sources import DUMP_COMMAND
+from kruntimes_core.lab.offline_plan.field_lines import Place, name_place
+from kruntimes_core.lab.offline_plan.sources import DUMP_COMMAND
 from kruntimes_core.model.messages import InputError
 
 GROUP = "kruntimes.io"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kruntimes_core.lab.manifests.wanted import Step
+from kruntimes_core.lab.offline_plan.field_lines import Step
 from kruntimes_core.model.messages import quoted
 
 

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from kruntimes_core.lab.manifests.identity import identify
-from kruntimes_core.lab.manifests.known import Known, KnownObjects, Observation
-from kruntimes_core.lab.manifests.lines import Place, name_places
-from kruntimes_core.lab.manifests.objects import POD, RUN, Manifest, manifests_in
-from kruntimes_core.lab.manifests.paths import steps
-from kruntimes_core.lab.manifests.sources import DUMP_COMMAND, Source
-from kruntimes_core.lab.world import World
+from kruntimes_core.lab.offline_plan.field_lines import Place, name_places, steps
+from kruntimes_core.lab.offline_plan.manifest_reader import Known, KnownObjects, Observation
+from kruntimes_core.lab.offline_plan.manifests import POD, RUN, Manifest, identify, manifests_in
+from kruntimes_core.lab.offline_plan.planner import PlanInput
+from kruntimes_core.lab.offline_plan.sources import DUMP_COMMAND, Source
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.pod import RUNTIME_LABEL, PodObservation
@@ -44,7 +42,7 @@ class Unreadable:
 class Reading:
     """The world, what could not be read in it, and how many objects of which kinds do not count."""
 
-    world: World
+    world: PlanInput
     unreadable: tuple[Unreadable, ...]
     skipped: Counter[str]
     namespaces: frozenset[str]
@@ -86,7 +84,7 @@ class Reader:
         if not self._documents:
             raise InputError(f"the input is empty: give what {DUMP_COMMAND} prints")
         pods = self._of(PodObservation)
-        world = World(
+        world = PlanInput(
             runs=self._of(RunObservation),
             pods=pods,
             workspaces=self._of(WorkspaceObservation),

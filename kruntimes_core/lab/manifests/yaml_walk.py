@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from kruntimes_core.lab.manifests.wanted import Wanted
+from kruntimes_core.lab.offline_plan.field_lines import Wanted
 from kruntimes_core.model.yaml_files import YamlLoader
 
 

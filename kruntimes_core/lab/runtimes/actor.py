@@ -19,8 +19,8 @@ from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.lab.runtimes.changes import Changed, Gone, Listed
-from kruntimes_core.lab.runtimes.machine import Due, Machine
-from kruntimes_core.lab.runtimes.steps import FOLLOWED, Object, Request
+from kruntimes_core.lab.runtimes.objects import FOLLOWED, Object, WriteRequest
+from kruntimes_core.lab.runtimes.simulation import Due, RuntimeSimulation
 
 _TIMEOUT_SECONDS = 10.0
 _LONGEST_REST_SECONDS = 1.0
@@ -41,7 +41,7 @@ class SimulatedRuntimes:
         in_flight: int = 16,
     ) -> None:
         """random: for the jitter of retries. in_flight: requests at a time."""
-        self._machine = Machine(behaviour)
+        self._machine = RuntimeSimulation(behaviour)
         self._transport = transport
         self._clock = clock
         self._log = log
@@ -108,7 +108,7 @@ class SimulatedRuntimes:
             self._machine.failed(due.ref, self._clock.now())
         self._stirred.set()
 
-    def _take(self, request: Request, response: Response) -> bool:
+    def _take(self, request: WriteRequest, response: Response) -> bool:
         """Observe what an answer shows; whether it shows anything."""
         resource, now = request.resource, self._clock.now()
         if response.status in (200, 201):
@@ -129,7 +129,7 @@ class SimulatedRuntimes:
         return False
 
 
-def _call(request: Request) -> Call:
+def _call(request: WriteRequest) -> Call:
     return Call(
         method=request.method,
         path=request.resource.path(request.namespace, request.name, request.subresource),
@@ -139,7 +139,7 @@ def _call(request: Request) -> Call:
     )
 
 
-def _read(request: Request) -> Call:
+def _read(request: WriteRequest) -> Call:
     """Read what a write was refused for."""
     name = request.name or request.body["metadata"]["name"]
     return Call(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from kruntimes_core.cluster.client.resources import ApiResource
 from kruntimes_core.engine.clock import Now
-from kruntimes_core.lab.runtimes.machine import Machine
-from kruntimes_core.lab.runtimes.steps import Object
+from kruntimes_core.lab.runtimes.objects import Object
+from kruntimes_core.lab.runtimes.simulation import RuntimeSimulation
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Changed:
     resource: ApiResource
     object: Object
 
-    def tell(self, machine: Machine, now: Now) -> None:
+    def tell(self, machine: RuntimeSimulation, now: Now) -> None:
         """Tell the machine."""
         machine.observe(self.resource, self.object, now)
 
@@ -30,7 +30,7 @@ class Gone:
     namespace: str
     name: str
 
-    def tell(self, machine: Machine, now: Now) -> None:
+    def tell(self, machine: RuntimeSimulation, now: Now) -> None:
         """Tell the machine."""
         machine.gone(self.resource, self.namespace, self.name)
 
@@ -42,7 +42,7 @@ class Listed:
     resource: ApiResource
     objects: tuple[Object, ...]
 
-    def tell(self, machine: Machine, now: Now) -> None:
+    def tell(self, machine: RuntimeSimulation, now: Now) -> None:
         """Tell the machine."""
         machine.listed(self.resource, self.objects, now)
 

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from kruntimes_core.cluster.client.resources import RUNS
-from kruntimes_core.lab.runtimes.steps import Object, Request, patch_status
+from kruntimes_core.lab.runtimes.objects import Object, WriteRequest, patch_status
 from kruntimes_core.model.status_patches import condition, with_conditions
 from kruntimes_core.model.times import format_time
 
-Ending = Callable[[Object, datetime], Request]
+Ending = Callable[[Object, datetime], WriteRequest]
 
 TASK_FAILED = ("TaskFailed", "the simulated task failed")
 POD_LOST = ("RuntimePodLost", "the runtime pod of this run is gone")
@@ -19,7 +19,7 @@ _TIMEOUT = ("Timeout", "the run took longer than its timeout")
 _CANCELLED = ("Cancelled", "the run was cancelled on request")
 
 
-def started(run: Object, now: datetime) -> Request:
+def started(run: Object, now: datetime) -> WriteRequest:
     """A task is Running; a function is Ready."""
     kind, reason = ("Ready", "FunctionReady") if "function" in run["spec"]["mode"] else ("Running", "Started")
     text = f"{kind.lower()} on runtime pod {run['status']['assignedPod']}"
@@ -27,24 +27,24 @@ def started(run: Object, now: datetime) -> Request:
     return _patch(run, now, changes, (kind, "True", reason, text))
 
 
-def succeeded(run: Object, now: datetime) -> Request:
+def succeeded(run: Object, now: datetime) -> WriteRequest:
     """The Run did what it was for."""
     return _ended(run, now, "Succeeded", "Succeeded", "the run has succeeded", "True")
 
 
-def cancelled(run: Object, now: datetime) -> Request:
+def cancelled(run: Object, now: datetime) -> WriteRequest:
     """Somebody asked for it."""
     return _ended(run, now, "Cancelled", *_CANCELLED)
 
 
-def timed_out(run: Object, now: datetime) -> Request:
+def timed_out(run: Object, now: datetime) -> WriteRequest:
     """The Run was stopped at its own limit."""
     if _is_retried(run, _TIMEOUT[0]):
         return _requeued(run, now, *_TIMEOUT)
     return _ended(run, now, "Timeout", *_TIMEOUT)
 
 
-def failed(run: Object, reason: str, text: str, now: datetime) -> Request:
+def failed(run: Object, reason: str, text: str, now: datetime) -> WriteRequest:
     """The attempt failed: the next one waits for its turn, if the retry policy gives one."""
     if _is_retried(run, reason):
         return _requeued(run, now, reason, text)
@@ -62,7 +62,7 @@ def attempt(run: Object) -> int:
     return int(run.get("status", {}).get("attempt") or 1)
 
 
-def _requeued(run: Object, now: datetime, reason: str, text: str) -> Request:
+def _requeued(run: Object, now: datetime, reason: str, text: str) -> WriteRequest:
     """Pending again, without a Pod; the retry delay counts from when the condition Running became False."""
     number = attempt(run)
     changes = {
@@ -82,7 +82,7 @@ def _requeued(run: Object, now: datetime, reason: str, text: str) -> Request:
 
 def _ended(
     run: Object, now: datetime, phase: str, reason: str, text: str, completed: str = "False"
-) -> Request:
+) -> WriteRequest:
     stopped = ["Running", "Ready"] if "function" in run["spec"]["mode"] else ["Running"]
     return _patch(
         run,
@@ -95,7 +95,7 @@ def _ended(
 
 def _patch(
     run: Object, now: datetime, changes: dict[str, Any], *wanted: tuple[str, str, str, str]
-) -> Request:
+) -> WriteRequest:
     conditions = with_conditions(_conditions(run), [condition(*one, now) for one in wanted])
     return patch_status(RUNS, run, {**changes, "conditions": conditions})
 

@@ -11,12 +11,21 @@ from typing import Protocol
 from kruntimes_core.cluster.client.resources import PODS, RUNS, WORKSPACES, ApiResource
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
-from kruntimes_core.lab.runtimes.pods import PodRule
-from kruntimes_core.lab.runtimes.replicas import RuntimeRule
-from kruntimes_core.lab.runtimes.runs import RunRule
-from kruntimes_core.lab.runtimes.steps import FOLLOWED, RUNTIMES, Object, Ref, Request, Seen, Step, ref_of
-from kruntimes_core.lab.runtimes.workspaces import WorkspaceRule
-from kruntimes_core.lab.runtimes.world import World, lean, runtime_of
+from kruntimes_core.lab.runtimes.controllers import PodRule, RuntimeRule, WorkspaceRule
+from kruntimes_core.lab.runtimes.objects import (
+    FOLLOWED,
+    RUNTIMES,
+    KnownObject,
+    NextRequest,
+    Object,
+    ObjectIndex,
+    ObjectRef,
+    WriteRequest,
+    lean,
+    ref_of,
+    runtime_of,
+)
+from kruntimes_core.lab.runtimes.runtimed import RunRule
 from kruntimes_core.model.metadata import older
 
 _BACKOFF = 1 * SECOND
@@ -28,7 +37,7 @@ class Rule(Protocol):
     def stage(self, obj: Object) -> Hashable:
         """Where the object stands; its step's time counts from when that was first seen."""
 
-    def step(self, seen: Seen, world: World) -> Step | None:
+    def step(self, seen: KnownObject, world: ObjectIndex) -> NextRequest | None:
         """The next step; None when only a change brings one."""
 
 
@@ -36,8 +45,8 @@ class Rule(Protocol):
 class Due:
     """A request that is to be sent now. `answered` or `failed` is due for `ref` after it."""
 
-    ref: Ref
-    request: Request
+    ref: ObjectRef
+    request: WriteRequest
 
 
 class Machine:
@@ -50,13 +59,13 @@ class Machine:
             RUNS.plural: RunRule(behaviour),
             WORKSPACES.plural: WorkspaceRule(),
         }
-        self._world = World()
+        self._world = ObjectIndex()
         self._unlisted = {resource.plural for resource in FOLLOWED}
-        self._steps: dict[Ref, Step] = {}
-        self._queue: list[tuple[int, int, Ref, Step]] = []
+        self._steps: dict[ObjectRef, NextRequest] = {}
+        self._queue: list[tuple[int, int, ObjectRef, NextRequest]] = []
         self._numbers = count()
-        self._under_way: set[Ref] = set()
-        self._not_before: dict[Ref, int] = {}
+        self._under_way: set[ObjectRef] = set()
+        self._not_before: dict[ObjectRef, int] = {}
 
     # What comes in
 
@@ -70,14 +79,14 @@ class Machine:
         stage = self._rules[resource.plural].stage(obj)
         moved = known is None or known.stage != stage
         since = now.ticks if known is None or moved else known.since
-        self._world.put(ref, Seen(lean(resource, obj), stage, since))
+        self._world.put(ref, KnownObject(lean(resource, obj), stage, since))
         self._reconsider(ref)
         if moved:
             self._reconsider_all(self._dependants(resource, obj))
 
     def gone(self, resource: ApiResource, namespace: str, name: str) -> None:
         """An object is there no more."""
-        ref = Ref(resource.plural, namespace, name)
+        ref = ObjectRef(resource.plural, namespace, name)
         last = self._world.remove(ref)
         self._not_before.pop(ref, None)
         self._reconsider(ref)
@@ -114,13 +123,13 @@ class Machine:
         """When the next request may be due, in ticks."""
         return self._queue[0][0] if self._queue and not self._unlisted else None
 
-    def settled(self, ref: Ref) -> None:
+    def settled(self, ref: ObjectRef) -> None:
         """A request was answered, and what it led to was observed."""
         self._under_way.discard(ref)
         self._not_before.pop(ref, None)
         self._reconsider(ref)
 
-    def failed(self, ref: Ref, now: Now) -> None:
+    def failed(self, ref: ObjectRef, now: Now) -> None:
         """A request changed nothing: try again a little later."""
         self._under_way.discard(ref)
         self._not_before[ref] = now.ticks + _BACKOFF
@@ -128,7 +137,7 @@ class Machine:
 
     # Inside
 
-    def _reconsider(self, ref: Ref) -> None:
+    def _reconsider(self, ref: ObjectRef) -> None:
         """Ask the rule for the object's next step."""
         seen = self._world.find(ref)
         step = None if seen is None else self._rules[ref.plural].step(seen, self._world)
@@ -140,16 +149,16 @@ class Machine:
             at = max(step.at, self._not_before.get(ref, step.at))
             heapq.heappush(self._queue, (at, next(self._numbers), ref, step))
 
-    def _reconsider_all(self, refs: Iterable[Ref]) -> None:
+    def _reconsider_all(self, refs: Iterable[ObjectRef]) -> None:
         for ref in list(refs):
             self._reconsider(ref)
 
-    def _dependants(self, resource: ApiResource, obj: Object) -> Iterator[Ref]:
+    def _dependants(self, resource: ApiResource, obj: Object) -> Iterator[ObjectRef]:
         """The objects whose next step may be another after this one moved on."""
         metadata = obj["metadata"]
         namespace = metadata["namespace"]
         if resource is PODS:
-            yield Ref(RUNTIMES.plural, namespace, runtime_of(obj))
+            yield ObjectRef(RUNTIMES.plural, namespace, runtime_of(obj))
             yield from (ref for ref, _ in self._world.objects(WORKSPACES, namespace))
             yield from (
                 ref

@@ -9,8 +9,15 @@ from typing import Any
 from kruntimes_core.cluster.client.resources import PODS
 from kruntimes_core.engine.clock import ticks
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
-from kruntimes_core.lab.runtimes.steps import Object, Request, Seen, Step, delete, patch_status
-from kruntimes_core.lab.runtimes.world import World
+from kruntimes_core.lab.runtimes.objects import (
+    KnownObject,
+    NextRequest,
+    Object,
+    ObjectIndex,
+    WriteRequest,
+    delete,
+    patch_status,
+)
 from kruntimes_core.model.times import format_time
 
 HEARTBEAT = "kruntimes.io/RuntimedReady"
@@ -48,20 +55,20 @@ class PodRule:
         metadata, probed = pod["metadata"], condition(pod, HEARTBEAT).get("lastProbeTime")
         return metadata["uid"], is_ready(pod), "deletionTimestamp" in metadata, probed
 
-    def step(self, seen: Seen, world: World) -> Step | None:
+    def step(self, seen: KnownObject, world: ObjectIndex) -> NextRequest | None:
         """End it, start it, or let it send its next heartbeat."""
         pod = seen.object
         if "deletionTimestamp" in pod["metadata"]:
-            return Step(seen.since + self._stop, lambda _: delete(PODS, pod, grace_seconds=0))
+            return NextRequest(seen.since + self._stop, lambda _: delete(PODS, pod, grace_seconds=0))
         if _orphaned(pod, world):
-            return Step(seen.since, lambda _: delete(PODS, pod))
+            return NextRequest(seen.since, lambda _: delete(PODS, pod))
         if pod.get("status", {}).get("phase") in _ENDED:
             return None
         wait = self._heartbeat if is_ready(pod) else self._start
-        return Step(seen.since + wait, lambda now: _alive(pod, now))
+        return NextRequest(seen.since + wait, lambda now: _alive(pod, now))
 
 
-def _orphaned(pod: Object, world: World) -> bool:
+def _orphaned(pod: Object, world: ObjectIndex) -> bool:
     """Whether the Runtime that the Pod belongs to is gone."""
     owners = [own for own in pod["metadata"].get("ownerReferences", ()) if own["kind"] == "Runtime"]
     found = [world.runtime(pod["metadata"]["namespace"], own["name"]) for own in owners]
@@ -70,7 +77,7 @@ def _orphaned(pod: Object, world: World) -> bool:
     )
 
 
-def _alive(pod: Object, now: datetime) -> Request:
+def _alive(pod: Object, now: datetime) -> WriteRequest:
     """The Pod runs, is ready, and was heard just now."""
     moment = format_time(now)
     conditions: list[dict[str, Any]] = [

@@ -6,17 +6,18 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 from kruntimes_core.cluster.client.resources import PODS
-from kruntimes_core.lab.runtimes.pods import is_ready
-from kruntimes_core.lab.runtimes.steps import (
+from kruntimes_core.lab.runtimes.controllers import is_ready
+from kruntimes_core.lab.runtimes.objects import (
+    RUNTIME_LABEL,
     RUNTIMES,
+    KnownObject,
+    NextRequest,
     Object,
-    Request,
-    Seen,
-    Step,
+    ObjectIndex,
+    WriteRequest,
     delete,
     patch_status,
 )
-from kruntimes_core.lab.runtimes.world import RUNTIME_LABEL, World
 
 _NODE = "simulated"
 
@@ -28,14 +29,14 @@ class RuntimeRule:
         """There is only one: what is missing is missing at once."""
         return (runtime["metadata"]["uid"],)
 
-    def step(self, seen: Seen, world: World) -> Step | None:
+    def step(self, seen: KnownObject, world: ObjectIndex) -> NextRequest | None:
         """Make a Pod that is missing, take one away that is too many, or say how many are ready."""
         runtime = seen.object
         request = _next_request(runtime, world)
-        return None if request is None else Step(seen.since, lambda _: request)
+        return None if request is None else NextRequest(seen.since, lambda _: request)
 
 
-def _next_request(runtime: Object, world: World) -> Request | None:
+def _next_request(runtime: Object, world: ObjectIndex) -> WriteRequest | None:
     metadata = runtime["metadata"]
     pods = {pod["metadata"]["name"]: pod for pod in world.pods(metadata["namespace"], metadata["name"])}
     owned = {name: pod for name, pod in pods.items() if _owns(runtime, pod)}
@@ -59,7 +60,7 @@ def _owns(runtime: Object, pod: Object) -> bool:
     return any(owner["uid"] == runtime["metadata"]["uid"] for owner in owners)
 
 
-def _creation(runtime: Object, name: str) -> Request:
+def _creation(runtime: Object, name: str) -> WriteRequest:
     template = runtime["spec"]["template"]
     metadata = template.get("metadata", {})
     owner = {
@@ -80,7 +81,7 @@ def _creation(runtime: Object, name: str) -> Request:
         },
         "spec": {"nodeName": _NODE, **_with_images(template["spec"])},
     }
-    return Request(method="POST", resource=PODS, namespace=runtime["metadata"]["namespace"], body=body)
+    return WriteRequest(method="POST", resource=PODS, namespace=runtime["metadata"]["namespace"], body=body)
 
 
 def _with_images(spec: Mapping[str, Any]) -> dict[str, Any]:

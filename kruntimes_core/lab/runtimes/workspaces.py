@@ -8,9 +8,15 @@ from datetime import datetime
 
 from kruntimes_core.cluster.client.resources import WORKSPACES
 from kruntimes_core.engine.clock import SECOND
-from kruntimes_core.lab.runtimes.pods import is_ready
-from kruntimes_core.lab.runtimes.steps import Object, Request, Seen, Step, patch_status
-from kruntimes_core.lab.runtimes.world import World
+from kruntimes_core.lab.runtimes.controllers import is_ready
+from kruntimes_core.lab.runtimes.objects import (
+    KnownObject,
+    NextRequest,
+    Object,
+    ObjectIndex,
+    WriteRequest,
+    patch_status,
+)
 from kruntimes_core.model.times import format_time
 
 # The Pods are followed by another watch, which may be behind.
@@ -24,15 +30,15 @@ class WorkspaceRule:
         """Its phase."""
         return workspace["metadata"]["uid"], _phase(workspace)
 
-    def step(self, seen: Seen, world: World) -> Step | None:
+    def step(self, seen: KnownObject, world: ObjectIndex) -> NextRequest | None:
         """Bind it to a ready Pod of its Runtime, or say that its Pod is gone."""
         workspace = seen.object
         namespace = workspace["metadata"]["namespace"]
         if _phase(workspace) == "Pending":
             pod = _quietest(workspace, world)
-            return None if pod is None else Step(seen.since, lambda now: _bound(workspace, pod, now))
+            return None if pod is None else NextRequest(seen.since, lambda now: _bound(workspace, pod, now))
         if _phase(workspace) == "Bound" and world.pod(namespace, workspace["status"]["boundPod"]) is None:
-            return Step(
+            return NextRequest(
                 seen.since + _BEHIND, lambda _: patch_status(WORKSPACES, workspace, {"phase": "Lost"})
             )
         return None
@@ -42,7 +48,7 @@ def _phase(workspace: Object) -> str:
     return str(workspace.get("status", {}).get("phase") or "Pending")
 
 
-def _quietest(workspace: Object, world: World) -> str | None:
+def _quietest(workspace: Object, world: ObjectIndex) -> str | None:
     """The ready Pod that the fewest workspaces lie on, then the first by name."""
     namespace = workspace["metadata"]["namespace"]
     bound = Counter(
@@ -58,7 +64,7 @@ def _quietest(workspace: Object, world: World) -> str | None:
     return min(ready, key=lambda name: (bound[name], name), default=None)
 
 
-def _bound(workspace: Object, pod: str, now: datetime) -> Request:
+def _bound(workspace: Object, pod: str, now: datetime) -> WriteRequest:
     status = {
         "phase": "Bound",
         "boundPod": pod,

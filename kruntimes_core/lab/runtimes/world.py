@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kruntimes_core.cluster.client.resources import PODS, RUNS, ApiResource
-from kruntimes_core.lab.runtimes.steps import FOLLOWED, RUNTIMES, Object, Ref, Seen
+from kruntimes_core.lab.runtimes.objects import FOLLOWED, RUNTIMES, KnownObject, Object, ObjectRef
 
 RUNTIME_LABEL = "runtime"
 _UNUSED_SPEC = ("source", "env")
@@ -15,21 +15,21 @@ class World:
     """The newest version of each object, by resource."""
 
     def __init__(self) -> None:
-        self._tables: dict[str, dict[Ref, Seen]] = {resource.plural: {} for resource in FOLLOWED}
+        self._tables: dict[str, dict[ObjectRef, KnownObject]] = {resource.plural: {} for resource in FOLLOWED}
 
-    def find(self, ref: Ref) -> Seen | None:
+    def find(self, ref: ObjectRef) -> KnownObject | None:
         """An object, None when there is none."""
         return self._tables[ref.plural].get(ref)
 
-    def refs(self, resource: ApiResource) -> list[Ref]:
+    def refs(self, resource: ApiResource) -> list[ObjectRef]:
         """All objects of a resource."""
         return list(self._tables[resource.plural])
 
-    def put(self, ref: Ref, seen: Seen) -> None:
+    def put(self, ref: ObjectRef, seen: KnownObject) -> None:
         """Keep a version."""
         self._tables[ref.plural][ref] = seen
 
-    def remove(self, ref: Ref) -> Seen | None:
+    def remove(self, ref: ObjectRef) -> KnownObject | None:
         """Forget an object."""
         return self._tables[ref.plural].pop(ref, None)
 
@@ -37,7 +37,7 @@ class World:
 
     def pod(self, namespace: str, name: str) -> Object | None:
         """A Pod, None when there is none."""
-        seen = self.find(Ref(PODS.plural, namespace, name))
+        seen = self.find(ObjectRef(PODS.plural, namespace, name))
         return None if seen is None else seen.object
 
     def pods(self, namespace: str, runtime: str) -> Iterator[Object]:
@@ -49,10 +49,10 @@ class World:
 
     def runtime(self, namespace: str, name: str) -> Object | None:
         """A Runtime, None when there is none."""
-        seen = self.find(Ref(RUNTIMES.plural, namespace, name))
+        seen = self.find(ObjectRef(RUNTIMES.plural, namespace, name))
         return None if seen is None else seen.object
 
-    def objects(self, resource: ApiResource, namespace: str) -> Iterator[tuple[Ref, Object]]:
+    def objects(self, resource: ApiResource, namespace: str) -> Iterator[tuple[ObjectRef, Object]]:
         """The objects of a resource in a namespace."""
         for ref, seen in self._tables[resource.plural].items():
             if ref.namespace == namespace:

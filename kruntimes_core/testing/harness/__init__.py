@@ -10,9 +10,9 @@ One thread, no sleep, no randomness. The server refuses nothing that a real one 
 `BrokenPromiseError` when a bind breaks what no history may break.
 """
 
-from kruntimes_core.testing.harness.api_server import PODS, RUNS, WORKSPACES, ApiServer
-from kruntimes_core.testing.harness.faults import (
-    Fault,
+from kruntimes_core.testing.harness.host import (
+    Host,
+    WriteFault,
     answer_late,
     apply,
     arrive_late,
@@ -23,16 +23,16 @@ from kruntimes_core.testing.harness.faults import (
     lose_request,
     refuse,
 )
-from kruntimes_core.testing.harness.host import Host
 from kruntimes_core.testing.harness.invariants import BrokenPromiseError, Invariants
+from kruntimes_core.testing.harness.object_tracker import PODS, RUNS, WORKSPACES, ObjectTracker
 
 __all__ = [
     "PODS",
     "RUNS",
     "WORKSPACES",
-    "ApiServer",
+    "ObjectTracker",
     "BrokenPromiseError",
-    "Fault",
+    "WriteFault",
     "Host",
     "Invariants",
     "answer_late",

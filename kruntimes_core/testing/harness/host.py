@@ -13,8 +13,14 @@ from kruntimes_core.engine.plugin_work import BatchRetryWork, Runners, Work, Wor
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness.agenda import Agenda
-from kruntimes_core.testing.harness.api_server import PODS, RUNS, WORKSPACES, ApiServer, Listing
-from kruntimes_core.testing.harness.faults import apply
+from kruntimes_core.testing.harness.host import apply
+from kruntimes_core.testing.harness.object_tracker import (
+    PODS,
+    RUNS,
+    WORKSPACES,
+    Listing,
+    ObjectTracker,
+)
 from kruntimes_core.testing.harness.troubled import Troubled
 from kruntimes_core.testing.harness.watch import Watches, listed
 
@@ -34,14 +40,14 @@ class Host(Troubled):
         *,
         reuse: bool = True,
         settings: Settings | None = None,
-        server: ApiServer | None = None,
+        server: ObjectTracker | None = None,
         leading: bool = True,
     ) -> None:
         """reuse: see `Runner`. server: shared with another host, or a fresh one.
 
         leading: list everything and lead from the beginning.
         """
-        super().__init__(server or ApiServer())
+        super().__init__(server or ObjectTracker())
         self.watches = Watches(self.server)
         self._ticks = 0
         self._agenda = Agenda()

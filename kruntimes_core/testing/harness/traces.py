@@ -9,16 +9,16 @@ from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.model.snapshot import Pods
 from kruntimes_core.testing.builders import NAMESPACE, RUNTIME
-from kruntimes_core.testing.harness.api_server import ApiServer
-from kruntimes_core.testing.harness.world import World
+from kruntimes_core.testing.harness.cluster import SimulatedCluster
+from kruntimes_core.testing.harness.object_tracker import ObjectTracker
 
 
-class Traces(World):
+class Traces(SimulatedCluster):
     """The traces that a host leaves."""
 
     engine: Engine
 
-    def __init__(self, server: ApiServer) -> None:
+    def __init__(self, server: ObjectTracker) -> None:
         super().__init__(server)
         self.requests: list[Request] = []
         """All that was handed to the transport."""

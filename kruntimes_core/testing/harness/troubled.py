@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kruntimes_core.engine.api_calls import Read, ReadAnswer, Write, WriteAnswer
-from kruntimes_core.testing.harness.api_server import ApiServer
-from kruntimes_core.testing.harness.faults import Fault, apply
+from kruntimes_core.testing.harness.host import WriteFault, apply
+from kruntimes_core.testing.harness.object_tracker import ObjectTracker
 from kruntimes_core.testing.harness.traces import Traces
 
 if TYPE_CHECKING:
@@ -20,17 +20,17 @@ ReadFault = Callable[["Host", Read], ReadAnswer | None]
 class Troubled(Traces):
     """The way between a host and its server."""
 
-    def __init__(self, server: ApiServer) -> None:
+    def __init__(self, server: ObjectTracker) -> None:
         super().__init__(server)
-        self.transport: Fault = apply
+        self.transport: WriteFault = apply
         """What happens to every write that nothing else was said of."""
-        self._faults: defaultdict[str, deque[Fault]] = defaultdict(deque)
+        self._faults: defaultdict[str, deque[WriteFault]] = defaultdict(deque)
         self.read_faults: deque[ReadFault] = deque()
         """The same for reads."""
         self.held: dict[str, tuple[Write, WriteAnswer | None]] = {}
         """Writes that hang, by Run UID; with the answer, if the server gave one."""
 
-    def disturb(self, name: str, *faults: Fault) -> None:
+    def disturb(self, name: str, *faults: WriteFault) -> None:
         """Say what happens to the next writes for the Runs of a name, one fault each."""
         self._faults[name].extend(faults)
 
@@ -39,7 +39,7 @@ class Troubled(Traces):
         self._faults.clear()
         self.read_faults.clear()
 
-    def _fault_of(self, write: Write) -> Fault:
+    def _fault_of(self, write: Write) -> WriteFault:
         """What happens to a write that is sent now."""
         faults = self._faults[write.name]
         return faults.popleft() if faults else self.transport

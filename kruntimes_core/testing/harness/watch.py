@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 from kruntimes_core.engine import events
 from kruntimes_core.model.decode import Decoder
-from kruntimes_core.testing.harness.api_server import PODS, RUNS, ApiServer, Listing, WatchEvent
+from kruntimes_core.testing.harness.object_tracker import (
+    PODS,
+    RUNS,
+    Listing,
+    ObjectTracker,
+    WatchEvent,
+)
 
 
 @dataclass(slots=True)
@@ -21,7 +27,7 @@ class _Cursor:
 class Watches:
     """Events in order, kind by kind; a kind that is held back comes later, and in order too."""
 
-    def __init__(self, server: ApiServer) -> None:
+    def __init__(self, server: ObjectTracker) -> None:
         self._server = server
         self._cursors = {kind: _Cursor() for kind in server.events}
 

@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any
 
 from kruntimes_core.testing.builders import NAMESPACE, NOW
-from kruntimes_core.testing.harness.api_server import PODS, RUNS, WORKSPACES, ApiServer
+from kruntimes_core.testing.harness.object_tracker import PODS, RUNS, WORKSPACES, ObjectTracker
 from kruntimes_core.testing.objects import Object, pod_object, run_object, time_text, workspace_object
 
 
 class World:
     """The objects of one server, and the wall clock that is stamped on them."""
 
-    def __init__(self, server: ApiServer) -> None:
+    def __init__(self, server: ObjectTracker) -> None:
         self.server = server
         self._wall = NOW
         self._beating: set[tuple[str, str]] = set()

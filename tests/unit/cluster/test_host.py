@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoryapi.site import Site, play
+from virtual.site import Site, play
 
 from kruntimes_core import Reject
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of

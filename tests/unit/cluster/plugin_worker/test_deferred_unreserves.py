@@ -7,8 +7,7 @@ import sys
 import threading
 from typing import Any
 
-from scenes.planners import executed, passing, planning, reserve_of, returned
-from scenes.planning import work_of
+from engine_scenes import executed, passing, planning, reserve_of, returned, work_of
 
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker, failed, failure
 from kruntimes_core.engine.plugin_work import ReserveAnswer, UnreserveWork
