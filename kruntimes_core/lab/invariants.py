@@ -1,4 +1,4 @@
-"""What must hold after every write that the API server accepted, whoever made it.
+"""What must hold after every write that the API server accepted, of any client.
 
 The rules are those of the API contract and of any scheduler worth the name. Objects are read here as the
 contract has them, and not by the scheduler's own decoding: a mistake there must not hide here.

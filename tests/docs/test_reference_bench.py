@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -10,11 +9,9 @@ import pytest
 from kruntimes_core.lab.bench.live.load import MOST_RUNS, BenchLoad
 from kruntimes_core.lab.bench.live.results import (
     API_VERSION,
-    SUMMARY,
-    Machine,
+    FIGURES,
     Results,
     RoundResult,
-    bench_document,
 )
 from kruntimes_core.lab.bench.live.scheduler import PLACEHOLDERS
 from kruntimes_core.lab.invariants import Invariant
@@ -22,25 +19,26 @@ from tests.docs.pages import first_column, page
 
 DOCUMENT = page("docs/reference/bench-document.md")
 HOW_TO = page("docs/how-to/measure.md")
-COMMAND = page("docs/reference/cli.md").section("kruntimes bench")
+COMMAND = page("docs/reference/cli/bench.md").text
 
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    numbers: dict[str, Any] = {
-        field.name: 1.0
-        for field in fields(RoundResult)
-        if field.name not in ("placements", "created_at", "ceiling", "number", "expected", "counted")
-    }
     round_ = RoundResult(
-        number=1, expected=1, counted=1, placements=[(1.0, 0.5)], created_at=[0.5], ceiling=[2.0], **numbers
+        number=1,
+        expected=1,
+        placements=[(1.0, 0.5)],
+        created_at=[0.5],
+        seconds=1.0,
+        figures=dict.fromkeys(FIGURES, 1.0),
     )
     results = Results(
         bench="a",
         started_at="2026-01-02T03:04:05Z",
         server="http://127.0.0.1:1",
         version="v1.37.2",
-        machine=Machine(2, None),
+        processors=2,
+        load_average=None,
         command=None,
         pid=None,
         load=BenchLoad(),
@@ -50,7 +48,7 @@ def document() -> dict[str, Any]:
         violations=[],
         gaps=0,
     )
-    return bench_document(results, 10.0)
+    return results.document(10.0)
 
 
 def keys(title: str) -> list[str]:
@@ -62,10 +60,10 @@ def test_the_document_has_these_keys(document: dict[str, Any]) -> None:
     assert keys("document") == list(document)
     assert keys("load") == list(document["load"])
     assert keys("ceiling") == list(document["ceiling"])
-    assert keys("figures") == list(document["summary"]) == list(SUMMARY)
+    assert keys("figures") == list(document["summary"]) == list(FIGURES)
     assert [*keys("round"), *keys("figures")] == [
-        *(key for key in round_ if key not in SUMMARY),
-        *(key for key in round_ if key in SUMMARY),
+        *(key for key in round_ if key not in FIGURES),
+        *(key for key in round_ if key in FIGURES),
     ]
     assert keys("window") == list(round_["windows"][0])
     for part in ("server", "machine", "scheduler"):
@@ -76,7 +74,7 @@ def test_the_document_has_these_keys(document: dict[str, Any]) -> None:
     assert f"`{API_VERSION}`" in DOCUMENT.text
 
 
-def test_the_rules_are_those_of_the_judge() -> None:
+def test_the_rules_are_the_invariants() -> None:
     assert first_column(HOW_TO.section("What it judges")) == [rule.value for rule in Invariant]
 
 

@@ -255,7 +255,7 @@ def test_a_raw_score_that_cannot_be_written_is_named_in_the_record(raw: Callable
     host.pod("py-0")
     host.run("r1")
     host.settle()
-    [candidate] = candidates_document(host.engine.journal.latest[-1], Runners())
+    [candidate] = candidates_document(host.engine.journal.latest[-1], Runners().of)
     assert candidate["scores"]["Odd"]["raw"] == "a Mute that cannot be shown"
 
 

@@ -35,7 +35,7 @@ def placed(site: EngineDriver, place: int) -> None:
 def listed(site: EngineDriver, place: int) -> None:
     """A Run is seen that has ended long ago."""
     status = on_pod("pod-0-00000", "Succeeded")
-    site.tell(site.cluster.life(site.cluster.pools[0], place, {"cpu": 1}, status=status).seen())
+    site.tell(site.cluster.new_run(site.cluster.pools[0], place, {"cpu": 1}, status=status).seen())
 
 
 def kept(site: EngineDriver, happens: Callable[[EngineDriver, int], None]) -> float:

@@ -19,42 +19,44 @@ _LONGEST_MESSAGE = 300
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A refusal. `is_api`: a Status object of the API server, not the words of a proxy between."""
+    """A refusal. `is_api`: whether it is a Status object of the API server, and not the text of a proxy."""
 
     code: int
     reason: str = ""
     message: str = ""
     retry_after: float | None = None
-    """How long the server asks to wait."""
+    """How many seconds to wait, if the server says so."""
     is_api: bool = False
 
 
 def status_of(response: Response, wall: datetime) -> Status:
     """The refusal in an answer. wall: now, for a Retry-After that is a date."""
-    asked = retry_after(response.headers.get("retry-after"), wall)
+    seconds = retry_after(response.headers.get("retry-after"), wall)
     try:
         body = from_json(response.body)
     except ValueError:
         body = None
     if isinstance(body, Mapping) and body.get("kind") == "Status":
-        return status_object(body, response.status, asked)
-    return Status(response.status, message=_line(response.body.decode("utf-8", "replace")), retry_after=asked)
+        return status_object(body, response.status, seconds)
+    return Status(
+        response.status, message=_line(response.body.decode("utf-8", "replace")), retry_after=seconds
+    )
 
 
-def status_object(body: Mapping[str, object], code: int = 0, asked: float | None = None) -> Status:
+def status_object(body: Mapping[str, object], code: int = 0, header: float | None = None) -> Status:
     """Read a Status object; a missing field, or one of a wrong type, reads as empty.
 
-    code, asked: status and Retry-After of the answer that carried the object; they count before its own.
+    code, header: status and Retry-After of the response that carried the object; they take precedence.
     """
     own_code, details = body.get("code"), body.get("details")
     seconds = details.get("retryAfterSeconds") if isinstance(details, Mapping) else None
-    if asked is None and type(seconds) is int and seconds > 0:
-        asked = float(seconds)
+    if header is None and type(seconds) is int and seconds > 0:
+        header = float(seconds)
     return Status(
         code or (own_code if type(own_code) is int else 0),
         _line(body.get("reason")),
         _line(body.get("message")),
-        asked,
+        header,
         is_api=True,
     )
 

@@ -1,4 +1,4 @@
-"""Probes and metrics over HTTP, and the addresses to listen on. The only file that serves with aiohttp."""
+"""Health checks and metrics, served over HTTP. The only file that serves with aiohttp."""
 
 from __future__ import annotations
 
@@ -9,8 +9,36 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from kruntimes_core.cluster.observability.health import HealthCheck, probe_text
 from kruntimes_core.model.messages import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """One thing that must hold. `why`: why it does not, in one line; empty while it holds."""
+
+    name: str
+    why: str = ""
+    note: str = ""
+    """What a probe shows beside it while it holds, in one line."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it holds."""
+        return not self.why
+
+
+def probe_text(checks: Sequence[HealthCheck], verbose: bool) -> str:
+    """The checks in the form of Kubernetes' own components; failed checks are always listed."""
+    lines = [_line(check) for check in checks if verbose or not check.holds]
+    verdict = "ok" if all(check.holds for check in checks) else "not ok"
+    return "\n".join([*lines, verdict]) + "\n"
+
+
+def _line(check: HealthCheck) -> str:
+    if not check.holds:
+        return f"[-]{check.name} failed: {check.why}"
+    return f"[+]{check.name} ok: {check.note}" if check.note else f"[+]{check.name} ok"
+
 
 Checks = Callable[[], Sequence[HealthCheck]]
 PageHandler = Callable[[Mapping[str, str]], tuple[str, str]]
@@ -37,10 +65,10 @@ class Endpoints:
         self._pages = pages or {}
         self._runners: list[web.AppRunner] = []
         self.listening: dict[str, tuple[str, int]] = {}
-        """Where each endpoint listens in fact: `probes` and `metrics` to host and port."""
+        """The host and port that `probes` and `metrics` really listen on."""
 
     async def open(self, probes: ListenAddress | None, metrics: ListenAddress | None) -> None:
-        """Listen; None leaves an endpoint out. Raises `InputError` for an address that cannot be had."""
+        """Listen; None leaves an endpoint out. Raises `InputError` for an address that cannot be used."""
         together = probes is not None and metrics is not None and _same(probes, metrics)
         if probes is not None:
             await self._serve(probes, {"probes", "metrics"} if together else {"probes"})
@@ -48,7 +76,7 @@ class Endpoints:
             await self._serve(metrics, {"metrics"})
 
     async def close(self) -> None:
-        """Stop to listen."""
+        """Stop listening."""
         for runner in self._runners:
             await runner.cleanup()
 
@@ -132,5 +160,7 @@ def parse_address(text: str, flag: str) -> ListenAddress | None:
         return None
     match = _ADDRESS.fullmatch(text)
     if match is None or int(match.group(3)) > _HIGHEST_PORT:
-        raise InputError(f"{flag} {text!r} is no address: write host:port or :port, or 0 to switch it off")
+        raise InputError(
+            f"{flag} {text!r} is not a valid address: write host:port or :port, or 0 to switch it off"
+        )
     return ListenAddress(match.group(1) or match.group(2) or None, int(match.group(3)), flag)

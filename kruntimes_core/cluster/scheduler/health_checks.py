@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
+from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.informers.reflector import Reflector
-from kruntimes_core.cluster.observability.health import HealthCheck
-from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
+from kruntimes_core.cluster.observability.endpoints import HealthCheck
+from kruntimes_core.cluster.plugin_worker import PluginWorker
 from kruntimes_core.model.messages import counted
 
 _FATAL_STUCK_CALLS = 3
 _HUNG_SECONDS = 150.0
 """Lists, watches and pauses all end by themselves long before."""
 _OUTDATED_SECONDS = 60.0
-"""For how long an API server may answer from the past. One that was restored from a backup always will,
-and a restart is what forgets what was known."""
+"""For how long an API server may answer from the past. One that was restored from a backup always will;
+only a restart of the scheduler forgets what was known before."""
 _LOST_SECONDS = 90.0
 """For how long a leader may fail to list or watch: then another should try. A page may take 60 s."""
 
@@ -24,14 +24,14 @@ class HealthChecks:
     """Looks at informers, dispatcher and plugin worker together."""
 
     def __init__(
-        self, reflectors: Sequence[Reflector], dispatcher: Dispatcher, plugin_worker: PluginWorker
+        self, reflectors: Sequence[Reflector], dispatcher: ApiDispatcher, plugin_worker: PluginWorker
     ) -> None:
         self._reflectors = reflectors
         self._dispatcher = dispatcher
         self._plugin_worker = plugin_worker
 
     def alive(self) -> list[HealthCheck]:
-        """What a restart would mend. An API server that does not answer is not among it."""
+        """What a restart would repair. An API server that does not answer is no part of it."""
         calls = sum(self._plugin_worker.stuck.values())
         stuck = f"{counted(calls, 'call')} of plugins do not return" if calls >= _FATAL_STUCK_CALLS else ""
         hung = [one.handler.title for one in self._reflectors if one.liveness.tried_seconds > _HUNG_SECONDS]
@@ -40,23 +40,25 @@ class HealthChecks:
         ]
         overdue = self._dispatcher.overdue
         return [
-            HealthCheck("planner", stuck),
+            HealthCheck("plugin-worker", stuck),
             HealthCheck("watches", f"no list or watch ends any more: {', '.join(hung)}" if hung else ""),
             HealthCheck(
                 "versions", f"more was seen than the API server has: {', '.join(past)}" if past else ""
             ),
-            HealthCheck("writer", f"{counted(overdue, 'request')} did not end in time" if overdue else ""),
+            HealthCheck(
+                "api-dispatcher", f"{counted(overdue, 'request')} did not end in time" if overdue else ""
+            ),
         ]
 
     def ready(self) -> list[HealthCheck]:
-        """What keeps Runs from being placed, or from being placed by what is true now."""
+        """What keeps Runs from being placed, or from being placed by the present state."""
         names = ", ".join(sorted(self._plugin_worker.stuck))
         return [
             *(
                 HealthCheck(one.handler.title.replace(" ", "-"), one.problem or "")
                 for one in self._reflectors
             ),
-            HealthCheck("planner", f"calls of {names} do not return" if names else ""),
+            HealthCheck("plugin-worker", f"calls of {names} do not return" if names else ""),
         ]
 
     def unfit(self) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hypothesis import strategies as st
+from tests.engine.properties.history import History
+from tests.engine.properties.steps import Step, pod_names, run_names
 
 from kruntimes_core.cluster.plugin_worker import failed
 from kruntimes_core.engine.api_calls import OutcomeUnknown, Write, WriteAnswer
@@ -173,7 +175,7 @@ class Disturbed(History):
 def _asked_last(work: Work) -> tuple[ActivePlugin, str]:
     """The plugin in whose code a call may hang, and the hook."""
     if isinstance(work, UnreserveWork):
-        return work.due.plugin, "unreserve"
+        return work.plugin, "unreserve"
     if isinstance(work, ReserveWork):
         return work.profile.implementing("reserve")[-1], "reserve"
     return work.profile.plugins[0], "filter"

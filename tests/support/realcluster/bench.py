@@ -19,7 +19,7 @@ from realcluster.servers import Cluster
 __all__ = ["Bench", "bench"]
 
 # No controller ends the deletion of namespaces here.
-_WAITS = Waits(nobody=0.5, quiet=0.5, namespaces=0.0)
+_WAITS = Waits(other_scheduler=0.5, quiet=0.5, namespaces=0.0)
 
 
 class Bench(Protocol):

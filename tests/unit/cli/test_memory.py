@@ -46,7 +46,7 @@ def collected() -> Iterator[list[int]]:
 def test_what_is_known_is_set_aside_once_it_decides_and_again(collected: list[int]) -> None:
     async def main() -> list[int]:
         host, frozen = Host(), []
-        resting = asyncio.create_task(freeze_regularly(host))
+        resting = asyncio.create_task(freeze_regularly(lambda: host.deciding))
         await asyncio.sleep(5)
         frozen.append(gc.get_freeze_count())
         host.deciding = True
@@ -66,7 +66,7 @@ def test_what_is_known_is_set_aside_once_it_decides_and_again(collected: list[in
 
 def test_young_objects_are_few_enough_to_look_through(collected: list[int]) -> None:
     async def main() -> None:
-        resting = asyncio.create_task(freeze_regularly(Host()))
+        resting = asyncio.create_task(freeze_regularly(lambda: False))
         await asyncio.sleep(1)
         resting.cancel()
 

@@ -75,6 +75,6 @@ def test_another_kind_of_proxy_is_refused_without_its_password() -> None:
     "proxy", ["http://", "::bad", "http://[half", "http://proxy:99999", "http://proxy:0", "http://me:secret@"]
 )
 def test_what_is_no_address_is_one_line_without_its_password(proxy: str) -> None:
-    with pytest.raises(InputError, match="no address: write http://HOST:PORT") as refused:
+    with pytest.raises(InputError, match="not a valid address: write http://HOST:PORT") as refused:
         choose_proxy(SERVER, {"HTTPS_PROXY": proxy})
     assert "secret" not in str(refused.value)

@@ -16,8 +16,8 @@ from kruntimes_core.cli.bench.engine_command import WORKLOADS, engine
 from kruntimes_core.cli.bench.engine_tables import FIGURES, GROWTH, HOOKS
 from kruntimes_core.cli.main import main
 from kruntimes_core.framework.profile import ActivePlugin
+from kruntimes_core.lab.bench.engine import workloads
 from kruntimes_core.lab.bench.engine.shape import Shape
-from kruntimes_core.lab.bench.engine.workloads import workload_names
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.testing.plugins import fake_plugin, installed_profiles, profiles_of
@@ -64,7 +64,7 @@ def tables(text: str) -> list[list[str]]:
 
 
 def test_the_names_that_help_knows_are_the_workloads() -> None:
-    assert workload_names() == WORKLOADS
+    assert tuple(workload.name for workload in workloads.WORKLOADS) == WORKLOADS
 
 
 def test_the_defaults_are_those_of_the_shape() -> None:

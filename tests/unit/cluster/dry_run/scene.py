@@ -56,7 +56,7 @@ class Beside:
     @property
     def comparer(self) -> DryRunComparer:
         """The dry run's."""
-        found = self.site.host.comparison
+        found = self.site.host.comparer
         assert found is not None
         return found
 
@@ -120,7 +120,7 @@ def play(profiles: Profiles, scene: Scene, **host: Any) -> None:
     play_site(profiles, whole, **{"dry_run": DryRunSettings(patience_seconds=PATIENCE_SECONDS)} | host)
     assert {method for method, _ in asked} <= {"GET"}
     assert {body for _, body in asked} <= {None}
-    if hosts[0].comparison is not None:
+    if hosts[0].comparer is not None:
         assert _gate(hosts[0]).refused == 0
 
 

@@ -205,9 +205,9 @@ def test_where_the_lease_is(
     ("asked", "environment", "named"),
     [
         (None, {}, "nothing says in which namespace the Lease is: give --lease-namespace"),
-        ("", {}, "--lease-namespace '' is no name of a namespace"),
-        ("Team A", {}, "--lease-namespace 'Team A' is no name of a namespace"),
-        (None, {"POD_NAMESPACE": "a/b"}, "POD_NAMESPACE 'a/b' is no name of a namespace"),
+        ("", {}, "--lease-namespace '' is not a valid name of a namespace"),
+        ("Team A", {}, "--lease-namespace 'Team A' is not a valid name of a namespace"),
+        (None, {"POD_NAMESPACE": "a/b"}, "POD_NAMESPACE 'a/b' is not a valid name of a namespace"),
     ],
 )
 def test_no_namespace_is_one_line(

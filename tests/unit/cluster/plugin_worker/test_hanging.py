@@ -48,7 +48,7 @@ def test_a_call_that_does_not_return_is_abandoned_and_its_plugin_left_alone() ->
         assert planner.stuck == {"Hanger": 1}
         again = await executed(planner, work_of(hung))
         assert isinstance(again, PluginFailure)
-        assert "not asked until an earlier call returns" in again.error.problem
+        assert "not called until an earlier call returns" in again.error.problem
         assert asked == [1]
         assert isinstance(await executed(planner, work_of(fake_plugin(filter=passing))), ScheduleResult)
         release.set()

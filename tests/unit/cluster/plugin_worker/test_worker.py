@@ -34,7 +34,7 @@ def test_work_is_executed_beside_the_loop() -> None:
         threads.append(threading.current_thread().name)
 
     planning(scene)
-    assert threads == ["kruntimes-planner"]
+    assert threads == ["kruntimes-plugin-worker"]
 
 
 def test_it_is_busy_while_a_call_is_under_way() -> None:
@@ -99,16 +99,20 @@ def test_a_result_that_comes_too_late_is_told_once() -> None:
         leave.wait(30)
 
     worker = WorkerThread(delivered.append, lambda worker, error: left.set())
-    handoff = worker.execute(work_of(fake_plugin(filter=waiting)))
-    assert not handoff.wait(0)
+    late, in_time = (
+        PluginCall(work_of(fake_plugin(filter=hook)), lambda result: None, worker)
+        for hook in (waiting, passing)
+    )
+    worker.execute(late)
+    assert not late.wait(0)
     leave.set()
-    in_time = worker.execute(work_of(fake_plugin(filter=passing)))
+    worker.execute(in_time)
     assert in_time.wait(30)
     assert isinstance(in_time.result, ScheduleResult)
     worker.retire()
     assert left.wait(30)
-    assert delivered == [handoff]
-    assert isinstance(handoff.result, ScheduleResult)
+    assert delivered == [late]
+    assert isinstance(late.result, ScheduleResult)
 
 
 def test_inline_plans_come_back_at_once() -> None:
