@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.engine.offers.scene import ALL, FIRST, ON_POD, WAITS, Scene
 
 from kruntimes_core import Reject
 from kruntimes_core.engine.counters import SyncResult, WakeupSource
@@ -16,6 +15,7 @@ from kruntimes_core.framework.profile import InterruptedCallError
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import PODS, Host, hold_request
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+from tests.engine.offers.scene import ALL, FIRST, ON_POD, WAITS, Scene
 
 # A host whose Runs all wait.
 

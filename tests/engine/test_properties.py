@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from tests.engine.properties.disturbed import Disturbed, disturbances
-from tests.engine.properties.history import History, pictures, placements
-from tests.engine.properties.steps import Step, histories
 
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.engine.counters import WakeupSource
@@ -20,6 +17,9 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing.harness import PODS, RUNS, WORKSPACES, Host
 from kruntimes_core.testing.plugins import fake_plugin
+from tests.engine.properties.disturbed import Disturbed, disturbances
+from tests.engine.properties.history import History, pictures, placements
+from tests.engine.properties.steps import Step, histories
 
 # The histories are eventful: a property that holds because nothing happens says nothing.
 

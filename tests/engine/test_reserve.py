@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.reserving.keeper import RESERVED, Keeper, Log, host_of, unreserved
 
 from kruntimes_core import Reject, Run, RuntimePod
 from kruntimes_core.engine.plugin_work import ReserveWork
@@ -20,6 +19,7 @@ from kruntimes_core.testing.harness import (
     refuse,
 )
 from kruntimes_core.testing.plugins import fake_plugin
+from tests.engine.reserving.keeper import RESERVED, Keeper, Log, host_of, unreserved
 
 # A host with two keepers.
 

@@ -143,7 +143,7 @@ class Planner:
 
     def _candidates(self, decision: Decision) -> list[dict[str, Any]]:
         plugins = decision.profile.plugins if decision.profile is not None else ()
-        return self.under_way.call(plugins, lambda: candidates_document(decision, self._runners))
+        return self.under_way.call(plugins, lambda: candidates_document(decision, self._runners.of))
 
     def _observe(self, engine: Engine, now: Now) -> None:
         world, inside = self._world, self._inside

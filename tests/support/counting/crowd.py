@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from counting.crowd import Counts, Surroundings
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Applied, Read, Write, WriteKind
 from kruntimes_core.framework.configuration import Profiles

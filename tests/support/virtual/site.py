@@ -8,28 +8,65 @@ from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Any
 
-from virtual.time import InlinePlanner, VirtualClock, run_virtual
-from virtual.transport import FaultyTransport
-
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
-from kruntimes_core.testing.harness import ObjectTracker
-from kruntimes_core.testing.harness.cluster import SimulatedCluster
+from kruntimes_core.testing.harness import ObjectTracker, SimulatedCluster
+from virtual.time import InlinePlanner, VirtualClock, run_virtual
+from virtual.transport import FaultyTransport
 
 _BEAT_SECONDS = 5.0
 
 
-class Site(SimulatedCluster):
-    """One server, one host. Every Pod made by `pod` gets a heartbeat each 5 s of virtual time."""
+class VirtualCluster(SimulatedCluster):
+    """An API server in virtual time. Every Pod made by `pod` gets a heartbeat every 5 s."""
+
+    def __init__(self) -> None:
+        self.clock = VirtualClock(NOW)
+        super().__init__(ObjectTracker(now=lambda: self.clock.now().wall))
+        self.api = FaultyTransport(self.server.api)
+        self._beating_task: asyncio.Task[None] | None = None
+
+    def start_beating(self) -> None:
+        """Let Pods send heartbeats from now on."""
+        self._beating_task = asyncio.create_task(self._beat())
+
+    def stop_beating(self) -> None:
+        """Let no Pod send heartbeats any more."""
+        if self._beating_task is not None:
+            self._beating_task.cancel()
+
+    async def passes(self, seconds: float) -> None:
+        """Let virtual time pass."""
+        await asyncio.sleep(seconds)
+        self._wall = self.clock.now().wall
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(_BEAT_SECONDS)
+            self._wall = self.clock.now().wall
+            self.beat_all()
+
+
+def virtual_scheduler(**arguments: Any) -> Scheduler:
+    """A scheduler in virtual time, which leads from the beginning unless the arguments say otherwise."""
+    usual: dict[str, Any] = {
+        "settings": Settings(),
+        "random": Random(7),
+        "plugin_worker": InlinePlanner(),
+        "leadership": AlwaysLeading(),
+    }
+    return Scheduler(**usual | arguments)
+
+
+class Site(VirtualCluster):
+    """One server, one host."""
 
     def __init__(self, profiles: Profiles, **host: Any) -> None:
-        super().__init__(ObjectTracker())
-        self.clock = VirtualClock(NOW)
-        self.api = FaultyTransport(self.server)
+        super().__init__()
         self.lines = io.StringIO()
         log = Log(self.lines, self.clock, Level.TRACE)
         usual = {"profiles": profiles, "transport": self.api, "clock": self.clock, "log": log}

@@ -7,11 +7,11 @@ from functools import partial, update_wrapper
 from inspect import Parameter, Signature, signature
 from typing import Any
 
+import virtual.site
+
 import tests.unit.cluster.dry_run.scene
 import tests.unit.cluster.event_recorder.scene
 import tests.unit.cluster.leader_election.site
-import virtual.site
-
 from kruntimes_core.framework.configuration import Profiles
 
 Scene = Callable[..., Coroutine[None, None, None]]

@@ -12,7 +12,7 @@ from virtual.site import Site, play
 from kruntimes_core.framework.configuration import Profiles
 
 SIZE = 150
-_SERVER = ("kruntimes_core.testing", "virtual.transport")
+_SERVER = ("kruntimes_core.testing", "kruntimes_core.lab", "virtual.direct", "virtual.transport")
 Act = Callable[[Site], None]
 
 

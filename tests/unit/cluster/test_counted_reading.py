@@ -92,7 +92,7 @@ async def test_a_watch_that_breaks_brings_nothing_again(site: Site, read: Counte
     lists = [site.api.count("list", plural) for plural in ("pods", "runs")]
     opened = site.api.count("watch", "runs")
     for stream in site.api.streams:
-        stream.cut = True
+        stream.cut()
     await site.passes(3)
     assert site.api.count("watch", "runs") == opened + 1
     assert [site.api.count("list", plural) for plural in ("pods", "runs")] == lists

@@ -120,9 +120,9 @@ async def test_heartbeats_cost_no_request(site: Site) -> None:
         site.run(f"x{number}", pod=f"py-{number}")
     site.run("r")
     meter = await started(site)
-    beats = len(site.server.events["Pod"])
+    beats = len(site.server.changes("Pod"))
     await site.passes(30)
-    assert len(site.server.events["Pod"]) - beats >= 5 * 100
+    assert len(site.server.changes("Pod")) - beats >= 5 * 100
     assert meter.calls() == []
 
 

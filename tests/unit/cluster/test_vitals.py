@@ -26,7 +26,7 @@ async def test_an_outage_is_no_reason_for_a_restart(site: Site) -> None:
 
     site.api.faults.append(down)
     for stream in site.api.streams:
-        stream.cut = True
+        stream.cut()
     await site.passes(300)
     assert dead(site) == []
     assert site.host.leadership.why_not_go_on() != ""

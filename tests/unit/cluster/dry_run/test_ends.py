@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.unit.cluster.dry_run.scene import PATIENCE_SECONDS, Beside, play
 from virtual.site import Site
 
 from kruntimes_core.cluster.dry_run.report import DifferenceKind
 from kruntimes_core.framework.hookspecs import InvalidRun
 from kruntimes_core.model.run import Run
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+from tests.unit.cluster.dry_run.scene import PATIENCE_SECONDS, Beside, play
 from tests.unit.cluster.played import dry_run_scene
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.unit.cluster.dry_run.scene import PATIENCE_SECONDS, Beside, play
 from virtual.calls import status, target
 from virtual.site import Site
 
@@ -14,6 +13,7 @@ from kruntimes_core.engine.events import RunObserved
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import RUNS
+from tests.unit.cluster.dry_run.scene import PATIENCE_SECONDS, Beside, play
 from tests.unit.cluster.played import dry_run_scene
 
 
@@ -29,11 +29,11 @@ async def lists_anew(site: Site) -> None:
 async def test_what_a_list_shows_was_not_seen_to_happen(site: Site, other: Beside) -> None:
     await other.starts_with("r1", "r2", pods={"py-0": 2})
     for stream in site.api.streams:
-        stream.silent = True
+        stream.silence()
     other.binds("r1", "py-0")
     site.delete("r2")
     for stream in site.api.streams:
-        stream.silent = False
+        stream.silence(False)
     await lists_anew(site)
     assert other.counts() == (0, 0, {"gap": 1, "gone": 1})
     assert other.comparer.held == 0
@@ -44,10 +44,10 @@ async def test_what_was_left_is_forgotten_once_a_list_does_not_show_it(site: Sit
     await other.starts_with("r1", pods={"py-0": 1}, seconds=PATIENCE_SECONDS + 2, uid="uid-1")
     assert other.counts() == (0, 1, {})
     for stream in site.api.streams:
-        stream.silent = True
+        stream.silence()
     site.delete("r1")
     for stream in site.api.streams:
-        stream.silent = False
+        stream.silence(False)
     await lists_anew(site)
     site.run("r1", uid="uid-1")
     await site.passes(1)
@@ -100,7 +100,7 @@ def test_what_is_placed_while_nothing_is_decided_is_not_compared(profiles: Profi
 async def test_what_only_a_read_shows_was_not_seen_to_happen(site: Site, other: Beside, pod: str) -> None:
     await other.starts_with("r1", pods={"py-0": 1, "py-1": 1})
     for stream in site.api.streams:
-        stream.silent = True
+        stream.silence()
     other.binds("r1", pod)
     # A version that cannot be ordered makes the engine read the Run.
     seen = site.server.decoder.run(site.server.get(RUNS, NAMESPACE, "r1"))

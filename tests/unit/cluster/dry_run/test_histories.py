@@ -6,10 +6,10 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from tests.unit.cluster.dry_run.scene import PATIENCE_SECONDS, Beside
 from virtual.site import Site
 
 from kruntimes_core.testing.harness import PODS, RUNS
+from tests.unit.cluster.dry_run.scene import PATIENCE_SECONDS, Beside
 from tests.unit.cluster.played import dry_run_scene
 
 _ACTIVE = ("Scheduled", "Running", "Ready")

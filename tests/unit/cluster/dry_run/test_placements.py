@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.cluster.dry_run.scene import TWO_PODS, Beside, play
 from virtual.site import Site
 
 from kruntimes_core.cluster.dry_run.report import DifferenceKind, Hint
@@ -11,6 +10,7 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.hookspecs import Reject
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+from tests.unit.cluster.dry_run.scene import TWO_PODS, Beside, play
 from tests.unit.cluster.played import dry_run_scene
 
 

@@ -8,7 +8,6 @@ import json
 from typing import Any
 
 import aiohttp
-from tests.unit.cluster.dry_run.scene import Beside, play
 from virtual.site import Site
 from virtual.time import VirtualClock
 
@@ -27,6 +26,7 @@ from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddr
 from kruntimes_core.cluster.observability.log import Format, Log
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW, make_run
+from tests.unit.cluster.dry_run.scene import Beside, play
 from tests.unit.cluster.played import dry_run_scene
 
 HOSTILE = "waiting\x1b[31m for\n2026 ERROR fake"

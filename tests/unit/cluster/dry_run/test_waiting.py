@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from tests.unit.cluster.dry_run.scene import PATIENCE_SECONDS, Beside, play
 from virtual.site import Site
 
 from kruntimes_core.cluster.dry_run.report import DifferenceKind, Hint
@@ -13,6 +12,7 @@ from kruntimes_core.framework.hookspecs import Reject
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.objects import time_text
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+from tests.unit.cluster.dry_run.scene import PATIENCE_SECONDS, Beside, play
 from tests.unit.cluster.played import dry_run_scene
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.unit.cluster.event_recorder.scene import Play, Scene, play_announced
 
 from kruntimes_core.framework.configuration import Profiles
 from tests.unit.cluster.event_recorder.scene import Play, Scene, play_announced

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import cached_property
 from typing import Any, Protocol
 
+from virtual.calls import Fault
 from virtual.direct import DirectTransport
 from virtual.site import Site, play
 from virtual.time import VirtualClock
@@ -17,7 +18,8 @@ from kruntimes_core.cluster.event_recorder.recorder import EventRecorder, EventS
 from kruntimes_core.engine.clock import ticks
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.testing.builders import NAMESPACE, NOW
+from kruntimes_core.testing.builders import NOW
+from kruntimes_core.testing.harness import ObjectTracker
 
 Object = dict[str, Any]
 INSTANCE = "host_1"

@@ -6,14 +6,14 @@ import asyncio
 import json
 
 import pytest
-from tests.unit.cluster.event_recorder.scene import AFTER, EventWay, Fault, Play, recorder_of
-from virtual.calls import status
+from virtual.calls import Fault, status
 from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReason
 from kruntimes_core.testing.builders import make_pod, make_run
 from kruntimes_core.testing.objects import affinity_object, term_object
+from tests.unit.cluster.event_recorder.scene import AFTER, EventWay, Play, recorder_of
 from tests.unit.cluster.played import event_scene
 
 FORBIDDEN = 'events.events.k8s.io is forbidden: User "u" cannot create resource "events" in API group'

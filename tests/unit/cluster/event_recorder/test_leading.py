@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay
-from tests.unit.cluster.leader_election.site import Site
 from virtual.calls import status, target
 from virtual.site import Site as Alone
 from virtual.site import play as play_alone
@@ -16,6 +14,8 @@ from kruntimes_core.cluster.dry_run.comparer import DryRunSettings
 from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReason, Lane
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import make_pod, make_run
+from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay
+from tests.unit.cluster.leader_election.site import Site
 from tests.unit.cluster.played import election_scene
 
 

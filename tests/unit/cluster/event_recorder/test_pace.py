@@ -9,7 +9,6 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay, Play, recorder_of
 from virtual.site import Site
 
 from kruntimes_core.cluster.event_recorder.event import (
@@ -31,6 +30,7 @@ from kruntimes_core.cluster.event_recorder.recorder import EventQueue
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.testing.builders import NOW, make_pod, make_run
 from kruntimes_core.testing.objects import affinity_object, term_object
+from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay, Play, recorder_of
 from tests.unit.cluster.played import event_scene
 
 CROWD = 10_000
@@ -49,7 +49,7 @@ async def test_a_crowd_is_told_of_at_the_pace_and_after_a_burst(site: Site, way:
         site.run(f"r{number:03}")
     await site.passes(AFTER + 5)
     assert len(way.calls) == 25 + 5 * 5
-    assert most_in_a_second(way) == 25 + 5
+    assert 25 < most_in_a_second(way) <= 25 + 5
     await site.passes(5)
     assert len(way.calls) == 25 + 5 * 10
     assert len({event["regarding"]["name"] for event in way.events}) == len(way.events)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 
 import pytest
-from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay, Play, recorder_of
 from virtual.calls import status, target
 from virtual.site import Site
 
@@ -17,6 +16,7 @@ from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness.object_tracker import PODS
 from kruntimes_core.testing.objects import affinity_object, term_object
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay, Play, recorder_of
 from tests.unit.cluster.played import event_scene
 
 SECRET = "hunter2"  # noqa: S105 - it is what must not be told

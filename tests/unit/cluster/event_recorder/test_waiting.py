@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay, recorder_of
 from virtual.site import Site
 
 from kruntimes_core.cluster.event_recorder.event import CONTROLLER, Lane
 from kruntimes_core.cluster.event_recorder.sources import NEVER
 from kruntimes_core.testing.objects import affinity_object, term_object
+from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay, recorder_of
 from tests.unit.cluster.played import event_scene
 
 
@@ -81,13 +81,12 @@ async def test_one_that_is_gone_makes_none(site: Site, way: EventWay, seen: bool
     site.run("r1")
     await site.passes(1)
     if not seen:
-        # Only the next list shows that it is gone: nobody tells of it.
-        for stream in site.api.streams:
-            stream.silent = stream.plural == "runs"
+        # Only the next list shows that it is gone: the watch does not tell of it.
+        site.api.stream_of("runs").silence()
     site.delete("r1")
     if not seen:
         for stream in site.api.streams:
-            stream.cut, stream.silent = True, False
+            stream.cut()
         site.api.oldest = 10_000
         await site.passes(0.1)
         site.api.oldest = 0

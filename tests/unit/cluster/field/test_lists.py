@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from virtual.calls import Fault, cut, inject, line, one_by_one, status, target
+from virtual.calls import Fault, cut, line, one_by_one, status, target
 from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, Response
@@ -107,7 +107,7 @@ async def test_a_list_from_a_minute_ago_neither_frees_room_nor_binds_again(site:
     await site.passes(60)
     answers = [Response(200, json.dumps(old).encode())] * times
     site.api.faults.append(one_by_one(LIST, *answers))
-    inject(site, "runs", line("ERROR", GONE))
+    site.api.stream_of("runs").inject(line("ERROR", GONE))
     for _ in range(60):
         await site.passes(0.5)
         assert site.pod_of("r2") is None
@@ -126,7 +126,7 @@ async def test_an_overloaded_server_is_asked_again_when_it_wants_to_be(site: Sit
     await site.passes(1)
     busy = [status(429, "TooManyRequests", retry_after="2"), status(503, "ServiceUnavailable")]
     site.api.faults.append(one_by_one(LIST, *busy))
-    inject(site, "runs", line("ERROR", GONE))
+    site.api.stream_of("runs").inject(line("ERROR", GONE))
     site.run("r")
     await site.passes(1)
     assert any("cannot list runs.kruntimes.io" in why for why in site.why_not_ready())
@@ -221,7 +221,7 @@ async def test_no_part_of_a_list_is_ever_believed(site: Site, second_page: str) 
     assert in_use(site) == 300
     site.api.page_size = 137 if second_page == "short pages" else 500
     site.api.faults.append(SECOND_PAGES[second_page]())
-    inject(site, "runs", line("ERROR", GONE))
+    site.api.stream_of("runs").inject(line("ERROR", GONE))
     for _ in range(200):
         await site.passes(0.05)
         assert in_use(site) == 300

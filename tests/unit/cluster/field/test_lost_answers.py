@@ -33,7 +33,7 @@ async def test_unknown_is_not_failed(
     site: Site, fate: Response | Exception, reads: tuple[Response | Exception, ...]
 ) -> None:
     await contested(site)
-    site.api.faults += [applied_first(site, "r1", fate), one_by_one(READ, *reads)]
+    site.api.faults += [applied_first(site.api.serve, "r1", fate), one_by_one(READ, *reads)]
     site.run("r1", uid="uid-r1")
     site.run("r2", uid="uid-r2")
     for _ in range(60):

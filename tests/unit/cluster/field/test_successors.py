@@ -14,7 +14,7 @@ from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.cluster.plugin_worker import Done, PluginWork
 from kruntimes_core.engine.plugin_work import PlanWork
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.testing.harness import PODS, RUNS
+from kruntimes_core.testing.harness import PODS
 from tests.unit.cluster.played import scheduler_scene
 
 HELD_SECONDS = 2.0
@@ -25,10 +25,13 @@ HELD_SECONDS = 2.0
 async def test_a_write_for_a_run_that_is_gone_never_changes_its_successor(site: Site, order: str) -> None:
     """The write takes 3 s; the second Run asks for less, so that the room shows whose it is."""
     await _with_a_bind_under_way(site)
+    stream = site.api.stream_of("runs")
+    stream.silence()
     site.run("r1", uid="U2", requests={"gpu": 1})
+    await site.passes(0.01)
     if order == "added, deleted":
-        told = site.server.events[RUNS]
-        told[-2:] = reversed(told[-2:])
+        stream.reverse()
+    stream.silence(False)
     await site.passes(10)
     assert site.server.invariants.binds == {("U2", 1): 1}
     assert site.status("r1")["assignedPodUID"] == "uid-py-0"

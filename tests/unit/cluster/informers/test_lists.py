@@ -30,10 +30,10 @@ async def test_half_a_list_is_no_list(site: Site, broken: Response | Exception) 
     await started(site, runs=30)
     _many(site)
     await site.passes(1)
-    (stream,) = (one for one in site.api.streams if one.plural == "runs")
+    stream = site.api.stream_of("runs")
     # The first page comes, the second one breaks: twice, and then all is asked for at once.
     site.api.faults.append(one_by_one(("list", "runs"), None, broken, None, broken))
-    stream.inject.append(line("ERROR", GONE))
+    stream.inject(line("ERROR", GONE))
     for _ in range(100):
         await site.passes(0.1)
         assert len(site.host.engine.cache.targets(NAMESPACE)) == 1

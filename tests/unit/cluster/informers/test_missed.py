@@ -26,7 +26,7 @@ async def test_what_vanished_while_the_watch_was_down_is_noticed(site: Site) -> 
     assert site.pod_of("r1") is None
     site.api.oldest = 10**9
     for stream in site.api.streams:
-        stream.cut = True
+        stream.cut()
     site.delete("x")
     await site.passes(1)
     site.api.oldest = 0
@@ -42,7 +42,7 @@ async def test_a_pod_that_vanished_unseen_is_never_chosen(site: Site) -> None:
     await site.passes(1)
     site.api.faults.append(always(("watch", "pods"), status(503)))
     for stream in site.api.streams:
-        stream.cut = True
+        stream.cut()
     site.delete("py-1", kind=PODS)
     site.run("r1")
     site.api.oldest = 10**9
@@ -60,8 +60,8 @@ async def test_a_list_from_the_past_is_not_believed(site: Site) -> None:
     await site.passes(1)
     old = Response(200, json.dumps({"metadata": {"resourceVersion": "2"}, "items": []}).encode())
     site.api.faults.append(one_by_one(("list", "runs"), *[old] * 3))
-    (stream,) = (one for one in site.api.streams if one.plural == "runs")
-    stream.inject.append(line("ERROR", GONE))
+    stream = site.api.stream_of("runs")
+    stream.inject(line("ERROR", GONE))
     await site.passes(1)
     assert "answered from the past" in " ".join(site.why_not_ready())
     assert site.host.engine.find(NAMESPACE, "r1") is not None
@@ -76,10 +76,10 @@ async def test_a_server_that_was_restored_to_an_older_state_is_found_and_calls_f
     site: Site,
 ) -> None:
     await started(site)
-    (stream,) = (one for one in site.api.streams if one.plural == "runs")
-    stream.inject.append(line("BOOKMARK", {"metadata": {"resourceVersion": "5000"}}))
+    stream = site.api.stream_of("runs")
+    stream.inject(line("BOOKMARK", {"metadata": {"resourceVersion": "5000"}}))
     await site.passes(1)
-    stream.cut = True
+    stream.cut()
     await site.passes(45)
     assert "answered from the past" in " ".join(site.why_not_ready())
     assert site.host.leadership.why_not_go_on() == ""
@@ -101,8 +101,8 @@ async def test_a_history_that_was_rewritten_stays_so_when_its_versions_have_caug
     await site.passes(1)
     old = Response(200, json.dumps({"metadata": {"resourceVersion": "2"}, "items": []}).encode())
     site.api.faults.append(always(("list", "runs"), old))
-    (stream,) = (one for one in site.api.streams if one.plural == "runs")
-    stream.inject.append(line("ERROR", GONE))
+    stream = site.api.stream_of("runs")
+    stream.inject(line("ERROR", GONE))
     await site.passes(seconds)
     assert "answered from the past" in " ".join(site.why_not_ready())
     site.api.faults.clear()
@@ -125,7 +125,7 @@ async def test_a_version_that_expired_in_an_outage_is_no_reason_to_wait_on(site:
     for plural in ("runs", "pods", "persistentworkspaces"):
         site.api.faults.append(always(("watch", plural), status(503)))
     for stream in site.api.streams:
-        stream.cut = True
+        stream.cut()
     site.api.oldest = 10**9
     await site.passes(60)
     site.api.faults.clear()

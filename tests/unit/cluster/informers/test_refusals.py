@@ -19,7 +19,7 @@ async def test_an_overloaded_server_is_asked_less_and_less_and_recovers(site: Si
     await started(site)
     site.api.faults.append(always(("watch", "runs"), status(500, "InternalError", "boom")))
     for stream in site.api.streams:
-        stream.cut = True
+        stream.cut()
     before = site.api.count("watch", "runs")
     site.run("r1")
     await site.passes(60)
@@ -104,7 +104,7 @@ async def test_runs_that_are_not_served_are_no_empty_cluster(site: Site) -> None
 @scheduler_scene(namespaces=["team-a", "team-b"])
 async def test_namespaces_are_followed_one_by_one(site: Site) -> None:
     for namespace in ("team-a", "team-b", "team-c"):
-        site.pod("py-0", namespace=namespace)
+        site.pod("py-0", namespace=namespace, uid=f"uid-of-pod-in-{namespace}")
         site.run("r1", namespace=namespace, uid=f"uid-in-{namespace}")
     denied = always(("list", "pods"), status(403, "Forbidden"))
 
@@ -130,7 +130,7 @@ async def test_a_list_of_one_namespace_leaves_the_others_alone(site: Site) -> No
     site.start()
     await site.passes(1)
     stream = next(one for one in site.api.streams if one.plural == "runs")
-    stream.inject.append(line("ERROR", GONE))
+    stream.inject(line("ERROR", GONE))
     await site.passes(2)
     assert site.host.engine.sizes["runs"] == 2
     assert site.server.list(RUNS).objects

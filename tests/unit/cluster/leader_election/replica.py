@@ -7,9 +7,10 @@ import io
 from datetime import timedelta
 from typing import Any
 
-from tests.unit.cluster.leader_election.wire import LEASE_NAMESPACE, Traffic, Wire
-from virtual.time import InlinePlanner, VirtualClock
+from virtual.site import virtual_scheduler
+from virtual.time import VirtualClock
 
+from kruntimes_core.cluster.client.transport import Transport
 from kruntimes_core.cluster.leader_election.elector import (
     LeaderElector,
     LeaseDurations,
@@ -17,10 +18,8 @@ from kruntimes_core.cluster.leader_election.elector import (
     register_election_metrics,
 )
 from kruntimes_core.cluster.observability.log import Level, Log
-from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.engine.engine import Settings
 from kruntimes_core.testing.builders import NOW
-from replicas.server import Server
+from tests.unit.cluster.leader_election.wire import LEASE_NAMESPACE, Traffic, Wire
 
 
 class Replica:
@@ -51,16 +50,9 @@ class Replica:
             namespace=LEASE_NAMESPACE,
             identity=identity,
         )
-        arguments: dict[str, Any] = {
-            "settings": Settings(),
-            "transport": self.wire,
-            "clock": self.clock,
-            "random": Random(7),
-            "plugin_worker": InlinePlanner(),
-            "leadership": self.elector,
-            "log": log,
-        }
-        self.host = Scheduler(**arguments | host)
+        self.host = virtual_scheduler(
+            **{"transport": self.wire, "clock": self.clock, "log": log, "leadership": self.elector} | host
+        )
         register_election_metrics(self.host.metrics, self.elector)
         self.running = asyncio.create_task(self.host.run())
 

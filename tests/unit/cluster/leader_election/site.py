@@ -7,32 +7,58 @@ from collections.abc import Awaitable, Callable
 from itertools import count, groupby, pairwise
 from typing import Any
 
-from tests.unit.cluster.leader_election.replica import Replica
-from tests.unit.cluster.leader_election.wire import Traffic
-from virtual.time import VirtualClock, run_virtual
-from virtual.transport import FaultyTransport
+from virtual.site import VirtualCluster
+from virtual.time import run_virtual
 
+from kruntimes_core.cluster.client.resources import LEASE
 from kruntimes_core.cluster.leader_election.elector import LeaseDurations
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.testing.builders import NOW
-from kruntimes_core.testing.harness import ObjectTracker
-from kruntimes_core.testing.harness.cluster import SimulatedCluster
-from replicas.server import Leases, Server
+from kruntimes_core.lab.apiserver.kinds.strategy import MERGE
+from kruntimes_core.lab.apiserver.requests import Patch
+from kruntimes_core.lab.apiserver.server import ApiServer
+from tests.unit.cluster.leader_election.replica import Replica
+from tests.unit.cluster.leader_election.wire import LEASE_NAMESPACE, Traffic
 
-_BEAT_SECONDS = 5.0
+
+class Leases:
+    """The Lease, as others than a replica see it and write it."""
+
+    def __init__(self, server: ApiServer) -> None:
+        self.server = server
+        self.resource = server.resources.named("leases")
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The record as it stands."""
+        spec: dict[str, Any] = self.server.get(self.resource, LEASE_NAMESPACE, LEASE)["spec"]
+        return spec
+
+    @property
+    def holder(self) -> str:
+        """Who holds it; empty when no replica does."""
+        return str(self.spec.get("holderIdentity", ""))
+
+    def write(self, **spec: Any) -> None:
+        """Create the Lease, or merge something into its record, as a client that is no replica."""
+        body = {"metadata": {"name": LEASE}, "spec": spec}
+        if any(obj["metadata"]["name"] == LEASE for obj in self.server.list(self.resource)):
+            self.server.patch(self.resource, LEASE_NAMESPACE, LEASE, Patch(MERGE, {"spec": spec}))
+        else:
+            self.server.create(self.resource, LEASE_NAMESPACE, body)
+
+    def delete(self) -> None:
+        """Delete it."""
+        self.server.delete(self.resource, LEASE_NAMESPACE, LEASE)
 
 
-class Site(SimulatedCluster):
+class Site(VirtualCluster):
     """The cluster that they share."""
 
     def __init__(self, profiles: Profiles, durations: LeaseDurations | None = None) -> None:
-        super().__init__(ObjectTracker())
+        super().__init__()
         self.profiles = profiles
         self.durations = durations or LeaseDurations()
-        self.clock = VirtualClock(NOW)
-        self.api = FaultyTransport(self.server)
-        self.leases = Leases(self.clock)
-        self.way = Server(self.api, self.leases)
+        self.leases = Leases(self.server.api)
         self.traffic = Traffic()
         self.replicas: list[Replica] = []
         self.start_beating()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tests.unit.cluster.leader_election.replica import Replica
 from tests.unit.cluster.leader_election.site import Site
 from tests.unit.cluster.leader_election.wire import LEASE_NAMESPACE
-
 from tests.unit.cluster.played import election_scene
 
 TEXTS = ("standing by", "new leader elected", "leading ", "not leading any more")
@@ -22,7 +21,7 @@ async def test_a_standby_says_once_who_leads_and_since_when(site: Site) -> None:
     _, second = await site.pair()
     acquired = site.leases.spec["acquireTime"]
     await site.passes(60)
-    assert said(second) == [f"standing by namespace={NAMESPACE} holder=first since={acquired}"]
+    assert said(second) == [f"standing by namespace={LEASE_NAMESPACE} holder=first since={acquired}"]
 
 
 @election_scene()
@@ -36,7 +35,7 @@ async def test_it_says_when_another_leads_and_when_it_does_itself(site: Site) ->
     taker, other = (second, third) if second.leading else (third, second)
     assert [line.split(" namespace=")[0] for line in said(taker)] == ["standing by", "leading"]
     assert said(other)[1:] == [
-        f"new leader elected namespace={NAMESPACE} holder={taker.identity}"
+        f"new leader elected namespace={LEASE_NAMESPACE} holder={taker.identity}"
         f" since={site.leases.spec['acquireTime']}"
     ]
 
@@ -49,7 +48,7 @@ async def test_a_leader_that_lost_the_lease_says_to_whom(site: Site) -> None:
     site.leases.write(holderIdentity="usurper")
     await site.passes(5)
     standing_by = said(first)[-1]
-    assert standing_by.startswith(f"standing by namespace={NAMESPACE} holder=usurper")
+    assert standing_by.startswith(f"standing by namespace={LEASE_NAMESPACE} holder=usurper")
 
 
 @election_scene()
@@ -57,7 +56,7 @@ async def test_a_record_without_a_time_leaves_it_out(site: Site) -> None:
     site.leases.write(holderIdentity="odd", leaseDurationSeconds=15, acquireTime=None)
     ours = site.replica("ours")
     await site.passes(2)
-    assert said(ours) == [f"standing by namespace={NAMESPACE} holder=odd"]
+    assert said(ours) == [f"standing by namespace={LEASE_NAMESPACE} holder=odd"]
 
 
 @election_scene()

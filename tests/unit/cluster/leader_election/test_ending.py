@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.unit.cluster.leader_election.replica import Replica
-from tests.unit.cluster.leader_election.site import Site
 from virtual.calls import status, target
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from kruntimes_core.cluster.leader_election.elector import LeaseDurations
 from kruntimes_core.cluster.observability.endpoints import HealthCheck
+from tests.unit.cluster.leader_election.replica import Replica
+from tests.unit.cluster.leader_election.site import Site
 from tests.unit.cluster.played import election_scene
 
 

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
-from tests.unit.cluster.leader_election.replica import Replica
-from tests.unit.cluster.leader_election.site import Site
 from virtual.calls import status, target
 
 from kruntimes_core.cluster.client.transport import Call, Response
+from tests.unit.cluster.leader_election.replica import Replica
+from tests.unit.cluster.leader_election.site import Site
 from tests.unit.cluster.played import election_scene
 
 

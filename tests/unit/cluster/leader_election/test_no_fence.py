@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tests.unit.cluster.leader_election.replica import Replica
 from tests.unit.cluster.leader_election.site import Site
-
 from tests.unit.cluster.played import election_scene
 
 
@@ -51,7 +50,7 @@ async def test_a_late_bind_beside_another_run_is_counted_and_told(site: Site) ->
     assert "a pod holds more than it has pod=team-a/py-0 resources=runs" in third.log
     assert "kruntimes_scheduler_oversold_pods_total 1.0" in third.host.metrics.exposition().decode()
     (broken,) = site.traffic.broken
-    assert "pod py-0 holds {'runs': 2}" in broken
+    assert "pod py-0 is oversold: runs=2 of 1" in broken
     # It is one event, however often the Runs are seen; and it can come again.
     site.change("late", status={"phase": "Running"})
     await site.passes(1)

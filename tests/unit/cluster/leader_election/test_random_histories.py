@@ -7,8 +7,6 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from tests.unit.cluster.leader_election.replica import Replica
-from tests.unit.cluster.leader_election.site import Site, play
 from virtual.calls import Target, status
 
 from kruntimes_core.cluster.client.transport import Call, Response

@@ -7,11 +7,11 @@ import re
 from typing import Any
 
 import pytest
-from tests.unit.cluster.leader_election.site import Site
-from tests.unit.cluster.leader_election.wire import LEASE_NAMESPACE
 from virtual.calls import status, target
 
 from kruntimes_core.cluster.client.transport import Call, Response
+from tests.unit.cluster.leader_election.site import Site
+from tests.unit.cluster.leader_election.wire import LEASE_NAMESPACE
 from tests.unit.cluster.played import election_scene
 
 GO = {
@@ -168,13 +168,13 @@ async def test_of_two_that_find_it_free_the_version_lets_one_have_it(site: Site)
 
 @election_scene()
 async def test_an_answer_that_was_lost_is_found_out_by_reading(site: Site) -> None:
-    """The Lease was taken, and nobody told: it holds it, and knows when it reads."""
+    """The Lease was taken, and the answer was lost: the replica holds it, and knows when it reads."""
     site.leases.write(**{**GO, "holderIdentity": ""})
     lost: list[Any] = []
 
     async def loses(call: Call) -> Response | None:
         if target(call).verb == "put" and not lost:
-            lost.append(await site.way.request(call))
+            lost.append(await site.api.request(call))
             return status(504, "Timeout")
         return None
 
@@ -223,7 +223,7 @@ async def test_a_missing_right_is_named_and_mended_without_a_restart(site: Site,
     await site.passes(10)
     assert not ours.leading
     (problem,) = ours.why_not_ready()
-    leases = f"leases.coordination.k8s.io in {NAMESPACE}"
+    leases = f"leases.coordination.k8s.io in {LEASE_NAMESPACE}"
     assert problem.startswith(f"{why} {leases}: forbidden: grant the verb")
     assert ours.log.count(why) == 1
     ours.lease_wire.after.clear()

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from virtual.calls import Target, target
+from virtual.calls import Fault, Target, target
 
 from kruntimes_core.cluster.client.transport import (
     Call,

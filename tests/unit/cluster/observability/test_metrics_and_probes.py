@@ -11,7 +11,6 @@ from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
-from tests.unit.cluster.event_recorder.scene import EventWay
 from virtual.site import Site, play
 from virtual.time import InlinePlanner
 
@@ -36,6 +35,7 @@ from kruntimes_core.engine.counters import Counters, SyncResult
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+from tests.unit.cluster.event_recorder.scene import EventWay
 from tests.unit.cluster.played import scheduler_scene
 
 CONTRACT = [

@@ -11,7 +11,6 @@ from engine_scenes import executed, passing, planning, reserve_of, returned, wor
 
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker, failed, failure
 from kruntimes_core.engine.plugin_work import ReserveAnswer, UnreserveWork
-from kruntimes_core.engine.reserve import Unreserve
 from kruntimes_core.framework.runtime import PluginFailure
 from kruntimes_core.testing.plugins import fake_plugin
 

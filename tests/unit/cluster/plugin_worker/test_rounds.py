@@ -6,7 +6,6 @@ import asyncio
 import threading
 
 from engine_scenes import executed, planning
-from tests.engine.offers.scene import ALL, Scene
 
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.engine.decisions import Outcome

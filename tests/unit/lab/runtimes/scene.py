@@ -10,12 +10,12 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from virtual.direct import DirectTransport
-from virtual.time import InlinePlanner, VirtualClock, run_virtual
+from virtual.site import virtual_scheduler
+from virtual.time import VirtualClock, run_virtual
+from virtual.transport import FaultyTransport
 
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.kinds.strategy import MERGE
 from kruntimes_core.lab.apiserver.requests import Patch
