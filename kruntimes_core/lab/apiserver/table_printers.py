@@ -55,7 +55,7 @@ _STEP = re.compile(r"\.([^.\[\]]+)|\[([0-9]+)\]|\['([^']+)'\]")
 
 
 @dataclass(frozen=True, slots=True)
-class TableColumn:
+class PrinterColumn:
     """One column: its head, and how an object (and the time now) makes a cell of it."""
 
     name: str
@@ -76,36 +76,36 @@ class TableColumn:
         }
 
 
-def name_column(priority: int = 0) -> TableColumn:
+def name_column(priority: int = 0) -> PrinterColumn:
     """The column of the name."""
-    return TableColumn(
+    return PrinterColumn(
         "Name", lambda obj, _: metadata_of(obj).get("name", ""), format="name", priority=priority
     )
 
 
-def age_column() -> TableColumn:
+def age_column() -> PrinterColumn:
     """The column of the age, as built-in kinds have it."""
-    return TableColumn("Age", lambda obj, now: age(metadata_of(obj).get("creationTimestamp"), now))
+    return PrinterColumn("Age", lambda obj, now: age(metadata_of(obj).get("creationTimestamp"), now))
 
 
 # Custom resources
 
 
-def custom_columns(entries: Iterable[Mapping[str, Any]]) -> tuple[TableColumn, ...]:
+def custom_columns(entries: Iterable[Mapping[str, Any]]) -> tuple[PrinterColumn, ...]:
     """The columns of a custom resource, from `additionalPrinterColumns`."""
     return (name_column(), *map(_custom, entries)) if entries else (name_column(), _default_age())
 
 
-def _default_age() -> TableColumn:
+def _default_age() -> PrinterColumn:
     return _custom({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"})
 
 
-def _custom(entry: Mapping[str, Any]) -> TableColumn:
+def _custom(entry: Mapping[str, Any]) -> PrinterColumn:
     path = entry["jsonPath"]
     words = entry.get("description") or f"Custom resource definition column (in JSONPath format): {path}"
     steps = [first or third or int(second) for first, second, third in _STEP.findall(path)]
     shown = _SHOWN[entry["type"]]
-    return TableColumn(
+    return PrinterColumn(
         entry["name"],
         lambda obj, now: shown(_at(obj, steps), now),
         entry["type"],
@@ -153,12 +153,12 @@ _SHOWN: Mapping[str, Callable[[Any, datetime], Any]] = {
 
 NAMESPACE_COLUMNS = (
     name_column(),
-    TableColumn("Status", lambda obj, _: status_of(obj).get("phase")),
+    PrinterColumn("Status", lambda obj, _: status_of(obj).get("phase")),
     age_column(),
 )
 LEASE_COLUMNS = (
     name_column(),
-    TableColumn("Holder", lambda obj, _: spec_of(obj).get("holderIdentity", "")),
+    PrinterColumn("Holder", lambda obj, _: spec_of(obj).get("holderIdentity", "")),
     age_column(),
 )
 
@@ -205,16 +205,16 @@ def _address(obj: Object, _: datetime) -> str:
 
 POD_COLUMNS = (
     name_column(),
-    TableColumn("Ready", _ready),
-    TableColumn("Status", _phase),
-    TableColumn("Restarts", _restarts),
+    PrinterColumn("Ready", _ready),
+    PrinterColumn("Status", _phase),
+    PrinterColumn("Restarts", _restarts),
     age_column(),
-    TableColumn("IP", _address, priority=1),
-    TableColumn("Node", lambda obj, _: spec_of(obj).get("nodeName") or _NONE, priority=1),
-    TableColumn(
+    PrinterColumn("IP", _address, priority=1),
+    PrinterColumn("Node", lambda obj, _: spec_of(obj).get("nodeName") or _NONE, priority=1),
+    PrinterColumn(
         "Nominated Node", lambda obj, _: status_of(obj).get("nominatedNodeName") or _NONE, priority=1
     ),
-    TableColumn("Readiness Gates", _gates, priority=1),
+    PrinterColumn("Readiness Gates", _gates, priority=1),
 )
 
 # Events
@@ -251,17 +251,17 @@ def _source(event: Object, _: datetime) -> str:
 
 
 EVENT_COLUMNS = (
-    TableColumn("Last Seen", _last_seen),
-    TableColumn("Type", lambda event, _: event.get("type", "")),
-    TableColumn("Reason", lambda event, _: event.get("reason", "")),
-    TableColumn("Object", _object),
-    TableColumn(
+    PrinterColumn("Last Seen", _last_seen),
+    PrinterColumn("Type", lambda event, _: event.get("type", "")),
+    PrinterColumn("Reason", lambda event, _: event.get("reason", "")),
+    PrinterColumn("Object", _object),
+    PrinterColumn(
         "Subobject", lambda event, _: event.get("involvedObject", {}).get("fieldPath", ""), priority=1
     ),
-    TableColumn("Source", _source, priority=1),
-    TableColumn("Message", lambda event, _: event.get("message", "").strip()),
-    TableColumn("First Seen", _first_seen, priority=1),
-    TableColumn("Count", _count, priority=1),
+    PrinterColumn("Source", _source, priority=1),
+    PrinterColumn("Message", lambda event, _: event.get("message", "").strip()),
+    PrinterColumn("First Seen", _first_seen, priority=1),
+    PrinterColumn("Count", _count, priority=1),
     name_column(priority=1),
 )
 """Cells are made of the stored (core/v1) form, whichever group the client names."""
