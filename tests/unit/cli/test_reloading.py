@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kruntimes_core.cli.scheduler import serve
-from kruntimes_core.cli.scheduler.serve import Reloading
+from kruntimes_core.cli.scheduler.reloading import Reloading
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, load_configuration
