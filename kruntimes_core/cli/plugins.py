@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kruntimes_core.cli.commands import Exit, LazyGroup
+from kruntimes_core.cli.commands import Exit, LazyGroup, PluginCalls, with_time_limit
 from kruntimes_core.cli.options import CONFIG, FORMS, output_option
 from kruntimes_core.cli.output.screen import Screen, print_lines, print_notes, standard_output
 from kruntimes_core.cli.output.table import TableColumn, table
@@ -53,22 +53,26 @@ def list_plugins(config: str | None, form: str) -> Exit:
     from kruntimes_core.framework.plugin_registry import PluginRegistry
 
     registry = PluginRegistry()
+    calls = with_time_limit(registry.current)
     try:
         configuration = configuration_from(config)
     except InputError as error:
         _show(describe_plugins(None, registry), form)
         print_notes([f"error: {error}"])
         return Exit.BAD_INPUT
-    _show(describe_plugins(configuration, registry), form)
-    return Exit.DONE if _would_start(configuration, registry) else Exit.ANSWER_IS_NO
+    _show(calls.call(lambda: describe_plugins(configuration, registry)), form)
+    return Exit.DONE if _would_start(configuration, registry, calls) else Exit.ANSWER_IS_NO
 
 
-def _would_start(configuration: Configuration, registry: PluginRegistry) -> bool:
+def _would_start(configuration: Configuration, registry: PluginRegistry, calls: PluginCalls) -> bool:
     """Whether the scheduler would start; says why not, and why a list is empty."""
     from kruntimes_core.framework.configuration import SUPPLIED, build_profiles, to_install
+    from kruntimes_core.framework.plugin_registry import HangingPluginError
 
     try:
-        build_profiles(configuration, registry)
+        calls.call(lambda: build_profiles(configuration, registry))
+    except HangingPluginError:
+        raise
     except InputError as error:
         why = str(error) if registry.names else f"no plugins are installed: {to_install(*SUPPLIED)}"
         print_notes([f"the scheduler would not start: {why}"])

@@ -28,6 +28,7 @@ from kruntimes_core.engine.schedule_one import ScheduleOne
 from kruntimes_core.engine.scheduling_cycle import SchedulingCycle
 from kruntimes_core.engine.scheduling_queue import RunBackoff, SchedulingQueue
 from kruntimes_core.framework.configuration import Configuration, Profiles
+from kruntimes_core.framework.profile import Profile
 
 _TEXT_DELAY = SECOND
 """No user reads faster, and a Run that waits for less needs no explanation."""
@@ -215,6 +216,20 @@ class Engine:
     def profiles(self) -> Profiles:
         """The profiles that it decides by now."""
         return self._profiles.current
+
+    @property
+    def pending_profiles(self) -> list[Profile]:
+        """The profiles with Runs that are to be placed."""
+        places = {self._profiles.current.of(runtime): None for runtime in self._runs.pending_runtimes}
+        return list(places)
+
+    @property
+    def profiles_in_use(self) -> list[Profile]:
+        """The profiles that it decides by, and former ones whose plugins may still get an `unreserve`."""
+        places = dict.fromkeys(self.profiles.all)
+        places.update((entry.assumption.profile, None) for entry in self._runs if entry.assumption)
+        places.update(dict.fromkeys(self._assumed.profiles_due))
+        return list(places)
 
     @property
     def synced(self) -> bool:

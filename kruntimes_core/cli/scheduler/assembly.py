@@ -47,6 +47,8 @@ class SchedulerArguments:
     options: SchedulerOptions
     configuration: Configuration
     profiles: Profiles
+    plugin_worker: ThreadPluginWorker
+    """It has built the profiles."""
 
     @property
     def connections(self) -> int:
@@ -96,7 +98,7 @@ async def scheduler_of(
             transport=transport,
             clock=clock,
             random=Random(),  # noqa: S311 - for jitter
-            plugin_worker=ThreadPluginWorker(log),
+            plugin_worker=arguments.plugin_worker,
             leadership=elector or AlwaysLeading(),
             log=log,
             namespaces=options.namespaces or None,

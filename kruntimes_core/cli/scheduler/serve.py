@@ -7,7 +7,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -35,8 +35,9 @@ from kruntimes_core.cluster.observability.endpoints import (
     parse_address,
 )
 from kruntimes_core.cluster.observability.log import Format, Log
+from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, configuration_from
+from kruntimes_core.framework.configuration import Configuration, Profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.model.messages import InputError
 
@@ -46,24 +47,31 @@ def serve(options: SchedulerOptions) -> Exit:
     durations_of(options)
     probes = parse_address(options.health_probe_bind_address, "--health-probe-bind-address")
     metrics = parse_address(options.metrics_bind_address, "--metrics-bind-address")
-    configuration = configuration_from(options.config)
-    profiles = build_profiles(configuration, PluginRegistry())
-    asyncio.run(_serve(SchedulerArguments(options, configuration, profiles), probes, metrics))
+    clock = SystemClock()
+    log = Log(sys.stderr, clock, options.verbosity, Format(options.log_format))
+    configuration, plugin_worker = configuration_from(options.config), ThreadPluginWorker(log)
+    profiles = plugin_worker.build(configuration, PluginRegistry())
+    arguments = SchedulerArguments(options, configuration, profiles, plugin_worker)
+    asyncio.run(_serve(arguments, probes, metrics, clock, log))
     return Exit.DONE
 
 
 async def _serve(
-    arguments: SchedulerArguments, probes: ListenAddress | None, metrics: ListenAddress | None
+    arguments: SchedulerArguments,
+    probes: ListenAddress | None,
+    metrics: ListenAddress | None,
+    clock: Clock,
+    log: Log,
 ) -> None:
-    options, clock = arguments.options, SystemClock()
-    log = Log(sys.stderr, clock, options.verbosity, Format(options.log_format))
+    options = arguments.options
     connection = await connect(options.kubeconfig, options.context, os.environ, clock)
     async with scheduler_of(arguments, connection, clock, log) as host:
         endpoints = _endpoints(host, clock)
         try:
             await endpoints.open(probes, metrics)
             _say_started(options, connection, endpoints, log)
-            Reloading(host, options.config, arguments.configuration, log).on_hangup()
+            build = arguments.plugin_worker.build
+            Reloading(host, options.config, arguments.configuration, build, log).on_hangup()
             await _run(host, log)
         finally:
             await endpoints.close()
@@ -125,10 +133,24 @@ class Decider(Protocol):
 
 
 class Reloading:
-    """Reads on a thread beside the loop, so that a plugin that hangs while it is built holds up no Run."""
+    """Reads on a thread beside the loop, so that a plugin that hangs while it is built holds up no Run.
 
-    def __init__(self, host: Decider, path: str | None, started_with: Configuration, log: Log) -> None:
-        """path: of the configuration; None for the defaults, with the plugins that are installed then."""
+    It is named after the same time as a call of a hook, and the last good configuration goes on deciding.
+    """
+
+    def __init__(
+        self,
+        host: Decider,
+        path: str | None,
+        started_with: Configuration,
+        build: Callable[[Configuration, PluginRegistry], Profiles],
+        log: Log,
+    ) -> None:
+        """path: of the configuration; None for the defaults, with the plugins that are installed then.
+
+        build: see `ThreadPluginWorker.build`.
+        """
+        self._build = build
         self._host = host
         self._path = path
         self._started_with = started_with
@@ -152,7 +174,7 @@ class Reloading:
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         try:
             configuration = self._configuration()
-            use = partial(self._use, configuration, build_profiles(configuration, PluginRegistry()))
+            use = partial(self._use, configuration, self._build(configuration, PluginRegistry()))
         except InputError as error:
             use = partial(self._refused, str(error))
         # Once the loop is closed, nothing is decided any more.

@@ -109,7 +109,7 @@ class Scheduler:
             in_flight=in_flight,
             timeout_seconds=leadership.limits.write_seconds,
         )
-        self._health = HealthChecks(self._reflectors, self.dispatcher, plugin_worker)
+        self._health = HealthChecks(self._reflectors, self.dispatcher, plugin_worker, self.engine)
         self.leadership = SchedulerLeadership(
             leadership=leadership,
             informers=self._informers,
@@ -244,6 +244,7 @@ class Scheduler:
     def reload(self, profiles: Profiles) -> None:
         """Decide by these profiles from now on: what waits is tried again."""
         self.engine.reload(profiles, self._clock.now())
+        self._plugin_worker.keep(self.engine.profiles_in_use)
         self.metrics.know(profiles)
         self._wakeup.set()
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
-from kruntimes_core.cluster.plugin_worker import Done, PluginWork
+from kruntimes_core.cluster.plugin_worker import Block, Done, PluginWork
 from kruntimes_core.engine.plugin_work import Runners
+from kruntimes_core.framework.profile import Profile
 
 
 class InlinePlanner:
     """Executes work in the call that brings it."""
 
     free = True
+    worked_at = 0.0
 
     def __init__(self) -> None:
         self._runners = Runners()
@@ -21,6 +23,13 @@ class InlinePlanner:
     def stuck(self) -> Mapping[str, int]:
         """A call that does not return would stop everything here, so there is never one."""
         return MappingProxyType({})
+
+    def block_of(self, profile: Profile, queue_profile: Profile | None) -> Block | None:
+        """None."""
+        return None
+
+    def keep(self, profiles: Collection[Profile]) -> None:
+        """There is nothing to end."""
 
     def submit(self, work: PluginWork, done: Done) -> None:
         """Execute work at once."""

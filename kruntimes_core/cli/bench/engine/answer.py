@@ -23,11 +23,15 @@ from kruntimes_core.lab.bench.engine.workloads import WORKLOADS
 def answer(options: EngineOptions) -> Exit:
     """Measure and show. Raises: `InputError` for a configuration that cannot be, or a broken plugin."""
     configuration = configuration_from(options.config)
-    profiles = build_profiles(configuration, PluginRegistry())
-    means = Means(profiles, Settings.of(configuration), processor_clock, fine_clock, options.config)
+    registry = PluginRegistry()
+    calls = with_time_limit(registry.current)
+    profiles = calls.call(lambda: build_profiles(configuration, registry))
+    means = Means(
+        profiles, Settings.of(configuration), processor_clock, fine_clock, options.config, registry.current
+    )
     chosen = [one for one in WORKLOADS if not options.workloads or one.name in options.workloads]
     bench = Bench(chosen, options.shape, means, options.repeat, options.growth)
-    follow(with_time_limit(bench.run(), means.under_way), "measuring", bench.steps)
+    follow(calls.values(bench.run()), "measuring", bench.steps)
     if options.form == "json":
         write_json(report(bench, options.shape, profiles, options.repeat))
     else:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from kruntimes_core.cluster.attended_calls import attended
+from kruntimes_core.cluster.attended_calls import AttendedCalls
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
@@ -26,8 +26,11 @@ def measure(shape: Shape, config: str | None) -> dict[str, int]:
     Raises: `InputError` for a configuration that cannot be, or a plugin that hangs.
     """
     configuration = configuration_from(config)
-    means = Means(build_profiles(configuration, PluginRegistry()), Settings.of(configuration))
-    (measured,) = attended(_measured(shape, means), means.under_way)
+    registry = PluginRegistry()
+    calls = AttendedCalls(registry.current)
+    profiles = calls.call(lambda: build_profiles(configuration, registry))
+    means = Means(profiles, Settings.of(configuration), under_way=registry.current)
+    (measured,) = calls.values(_measured(shape, means))
     return measured
 
 

@@ -7,13 +7,13 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from kruntimes_core.cluster.attended_calls import CurrentCall
 from kruntimes_core.engine.api_calls import Applied, Found, Write, WriteKind
 from kruntimes_core.engine.clock import Now, ticks
 from kruntimes_core.engine.engine import Engine, Settings
 from kruntimes_core.engine.events import Event, PodsListed, RunsListed, WorkspacesListed
-from kruntimes_core.engine.plugin_work import Runners, RunWork, Work
+from kruntimes_core.engine.plugin_work import Runners, RunWork, Work, plugins_of
 from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.framework.profile import CurrentCall
 from kruntimes_core.lab.bench.engine.cluster import Cluster
 from kruntimes_core.lab.bench.engine.lives import Life
 from kruntimes_core.lab.bench.engine.objects import START
@@ -111,7 +111,8 @@ class Site:
         """Do one piece of work, if there is one."""
         work = self.engine.take(self._now)
         if work is not None:
-            self.engine.finish(work, self._means.under_way.execute(work, self._runners), self._now)
+            result = self._means.under_way.call(plugins_of(work), lambda: work.execute(self._runners))
+            self.engine.finish(work, result, self._now)
         return work
 
     def work(self) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kruntimes_core.cluster.attended_calls import AttendedCalls
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.model.messages import InputError
@@ -62,7 +63,8 @@ def check_command(text: str) -> None:
 
 def check_configuration(path: str) -> None:
     """Raises `InputError` for a configuration with which our scheduler would not start, in its own words."""
-    build_profiles(configuration_from(path), PluginRegistry())
+    configuration, registry = configuration_from(path), PluginRegistry()
+    AttendedCalls(registry.current).call(lambda: build_profiles(configuration, registry))
 
 
 def our_command(around: Surroundings, config: str | None, folder: Path, *, steady: bool) -> list[str]:
