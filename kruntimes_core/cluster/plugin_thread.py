@@ -24,7 +24,7 @@ from kruntimes_core.framework.profile import ActivePlugin, CurrentCall, Interrup
 T = TypeVar("T")
 
 LIMIT_SECONDS = 5.0
-"""For how long a call may run. A plan on thousands of Pods takes milliseconds; this ends what never returns."""
+"""For how long a call may run. A plan on thousands of Pods takes milliseconds; this ends what hangs."""
 _LOOKS = 20
 """How often a call is looked at within its limit. Looks are counted, not seconds: a process that was stopped
 and continued has lost none of its time."""

@@ -380,7 +380,7 @@ class AdaptiveWait:
 
 
 class DeferredUnreserves:
-    """Unreserves of blocked profiles: each is called exactly once, as soon as its profile's plugins can be."""
+    """Unreserves of blocked profiles: each is called exactly once, as soon as its profile is not blocked."""
 
     def __init__(self) -> None:
         self._due: deque[tuple[UnreserveWork, Done]] = deque()

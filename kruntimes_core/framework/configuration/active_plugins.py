@@ -138,8 +138,9 @@ def build_profiles(
 ) -> Profiles:
     """Load and build every plugin that is active in `configuration`.
 
-    build_on: builds each profile, on the thread that will call its plugins. Raises `ConfigurationError` for names, arguments and combinations that are not valid, and `LoadError`
-    for an active plugin that is broken; no plugin is silently skipped.
+    build_on: builds each profile, on the thread that will call its plugins. Raises `ConfigurationError` for
+    names, arguments and combinations that are not valid, and `LoadError` for an active plugin that is
+    broken; no plugin is silently skipped.
     """
     check_consistency(configuration)
     configured = list(configured_profiles(configuration))

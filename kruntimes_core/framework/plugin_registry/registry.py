@@ -185,8 +185,9 @@ def build_plugin(
 ) -> ActivePlugin:
     """Build one plugin for one profile, register it in the profile's manager and resolve its hooks.
 
-    arguments: as configured; None when nothing is. current: where that is noted. Raises `pydantic.ValidationError` for arguments
-    that the plugin's `Arguments` refuses, and `LoadError` for everything else.
+    arguments: as configured; None when nothing is. current: where that is noted. Raises
+    `pydantic.ValidationError` for arguments that the plugin's `Arguments` refuses, and `LoadError` for
+    everything else.
     """
     noting = current or CurrentCall()
     try:

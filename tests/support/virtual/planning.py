@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
-from kruntimes_core.cluster.plugin_worker import Block, Done, PluginWork
-from kruntimes_core.engine.plugin_work import Runners
+from kruntimes_core.cluster.plugin_worker import Block, Done
+from kruntimes_core.engine.plugin_work import PluginWork, Runners
 from kruntimes_core.framework.profile import Profile
 
 

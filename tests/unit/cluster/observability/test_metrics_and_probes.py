@@ -6,7 +6,6 @@ import asyncio
 import re
 import threading
 import urllib.request
-from collections.abc import Mapping
 from pathlib import Path
 from urllib.error import HTTPError
 
@@ -203,29 +202,6 @@ async def test_durations_are_never_negative(site: Site) -> None:
 
 
 # Probes
-
-
-class Stuck(InlinePlanner):
-    """A planner in which calls hang."""
-
-    def __init__(self, **stuck: int) -> None:
-        super().__init__()
-        self._stuck = stuck
-
-    @property
-    def stuck(self) -> Mapping[str, int]:
-        return self._stuck
-
-
-@pytest.mark.parametrize(("calls", "alive"), [(1, True), (2, True), (3, False)])
-def test_calls_that_do_not_return_are_named_and_three_are_too_many(
-    profiles: Profiles, calls: int, alive: bool
-) -> None:
-    async def scene(site: Site) -> None:
-        assert all(check.holds for check in site.host.alive()) is alive
-        assert "calls of Hanger do not return" in probe_text(site.host.ready(), verbose=False)
-
-    play(profiles, scene, plugin_worker=Stuck(Hanger=calls))
 
 
 def test_a_report_says_why_and_in_detail_when_asked() -> None:
