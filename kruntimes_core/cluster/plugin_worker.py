@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 from typing import Protocol
+from weakref import WeakSet
 
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.plugin_thread import (
@@ -128,7 +129,7 @@ class ThreadPluginWorker:
         self._wait = AdaptiveWait(moment_seconds)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._threads: dict[_Place, ProfileThread] = {}
-        self._lost: set[Profile] = set()
+        self._lost: WeakSet[Profile] = WeakSet()
         """Whose instances belonged to a thread that is not used any more: a fresh one builds its own."""
         self._call: PluginCall | None = None
         self._abandoned: dict[PluginThread, Block] = {}
@@ -184,9 +185,9 @@ class ThreadPluginWorker:
         kept = {*profiles, *self._deferred.profiles}
         if self._call is not None:
             kept.add(self._call.place.profile)
-        for place in [place for place in self._threads if place.profile not in kept]:
-            self._threads.pop(place).thread.retire()
-        self._lost &= kept
+        for place, thread in list(self._threads.items()):
+            if place.profile not in kept:
+                self._lose(thread.thread)
 
     def submit(self, work: PluginWork, done: Done) -> None:
         """Execute work on the profile's thread, unless that is blocked."""
@@ -204,7 +205,7 @@ class ThreadPluginWorker:
         """Take no more work; a call under way ends with the process."""
         if self._call is not None:
             self._call.end_limit()
-        for thread in self._threads.values():
+        for thread in list(self._threads.values()):
             thread.thread.retire()
 
     # What is blocked
@@ -310,9 +311,10 @@ class ThreadPluginWorker:
     def _lose(self, thread: PluginThread) -> None:
         """Use a thread no more: the next call of its profile is on a fresh one, with new instances."""
         thread.retire()
-        for place in [place for place, one in self._threads.items() if one.thread is thread]:
-            del self._threads[place]
-            self._lost.add(place.profile)
+        for place, one in list(self._threads.items()):
+            if one.thread is thread:
+                del self._threads[place]
+                self._lost.add(place.profile)
 
     # From the thread
 

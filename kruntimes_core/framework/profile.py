@@ -115,7 +115,7 @@ class CurrentCall:
             self.loading = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Profile:
     """The active plugins in their order; `runtimes` is None for the profile of all other Runs.
 

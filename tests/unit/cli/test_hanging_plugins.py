@@ -78,7 +78,7 @@ Install = Callable[..., None]
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Install a plugin that hangs in a step, in a module of its own: an import holds the lock of its module."""
+    """Install a plugin that hangs in a step; an import holds the lock of its module, so each has its own."""
 
     def put(step: str, hang: str = SPINNING) -> None:
         module = f"acme_{tmp_path.name}_{step}"

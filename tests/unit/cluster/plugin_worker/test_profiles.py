@@ -45,18 +45,19 @@ class Hanger:
                 stateful=True,
                 prefilter=lambda request: self.met("prefilter", calls),
                 filter=lambda pod: self.met("filter", calls),
-                score=lambda pod: self.met("score", calls) or 1,
-                normalize=lambda scores: self.met("normalize", calls) or [1 for _ in scores],
+                score=lambda pod: self.met("score", calls, 1),
+                normalize=lambda scores: self.met("normalize", calls, [1 for _ in scores]),
                 reserve=lambda pod: self.met("reserve", calls),
                 unreserve=lambda pod: self.met("unreserve", calls),
-                queue_key=lambda run: self.met("queue_key", calls) or run.name,
+                queue_key=lambda run: self.met("queue_key", calls, run.name),
             ),
         )
 
-    def met(self, hook: str, calls: list[tuple[str, str]]) -> None:
+    def met(self, hook: str, calls: list[tuple[str, str]], answer: Any = None) -> Any:
         calls.append((hook, threading.current_thread().name))
         if hook == self.hook:
             self.hang()
+        return answer
 
 
 def host_of(hanger: Hanger) -> Host:
@@ -141,7 +142,12 @@ def swallowing(release: threading.Event) -> None:
 def locked(release: threading.Event) -> None:
     lock = threading.Lock()
     lock.acquire()
-    threading.Thread(target=lambda: (release.wait(30), lock.release())).start()
+
+    def unlock() -> None:
+        release.wait(30)
+        lock.release()
+
+    threading.Thread(target=unlock).start()
     lock.acquire()
 
 
