@@ -47,7 +47,8 @@ def list_plugins(config: str | None, form: str) -> Exit:
     Works even where the scheduler would not start: a broken plugin is a row of the list, and standard error
     says what keeps the scheduler from starting.
 
-    Exit codes: 0 the scheduler would start, 1 it would not, 2 the configuration cannot be read.
+    Exit codes: 0 the scheduler would start, 1 it would not, 2 the configuration cannot be read, or a plugin
+    hangs while it is imported or built.
     """
     from kruntimes_core.framework.configuration import configuration_from, describe_plugins
     from kruntimes_core.framework.plugin_registry import PluginRegistry
