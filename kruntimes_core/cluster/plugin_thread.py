@@ -76,10 +76,11 @@ class PluginThread:
     @property
     def in_debugger(self) -> bool:
         """Whether somebody who has a terminal has stopped the job in a debugger."""
-        if sys.stdin is None or sys.stdin.closed or not sys.stdin.isatty():
+        innermost = self.frame
+        if innermost is None or sys.stdin is None or sys.stdin.closed or not sys.stdin.isatty():
             return False
-        frames = (frame for frame, _ in traceback.walk_stack(self.frame)) if self.frame is not None else ()
-        return any(str(frame.f_globals.get("__name__")).split(".")[0] in _DEBUGGERS for frame in frames)
+        modules = (str(frame.f_globals.get("__name__")) for frame, _ in traceback.walk_stack(innermost))
+        return any(module.split(".")[0] in _DEBUGGERS for module in modules)
 
     def _main(self) -> None:
         escaped: BaseException | None = None
