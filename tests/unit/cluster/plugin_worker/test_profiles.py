@@ -61,9 +61,9 @@ class Hanger:
 
 
 def host_of(hanger: Hanger) -> Host:
-    """One with the profile `default`, whose plugin hangs, and `go`, with a plugin that does not."""
+    """One with the profile `default`, whose plugin hangs, and `go`, in which the same plugin does not."""
     default = Profile(plugins=hanger.build(CurrentCall()), build=hanger.build)
-    go = Profile(name="go", plugins=(fake_plugin("Go", score=lambda pod: 1),), runtimes=frozenset({"go"}))
+    go = Profile(name="go", plugins=(fake_plugin("Hanger", score=lambda pod: 1),), runtimes=frozenset({"go"}))
     host = Host(Profiles((default, go)))
     host.pod("py-0", runs=9)
     host.pod("go-0", runtime="go", runs=9)
