@@ -14,7 +14,7 @@ from kruntimes_core.cli.output.table import Column, table
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer
 from kruntimes_core.cluster.dry_run.report import report_document
-from kruntimes_core.cluster.observability.endpoints import PageHandler
+from kruntimes_core.cluster.observability.endpoints import Page
 
 PATH = "/dry-run"
 """Where the report is served, beside the metrics."""
@@ -31,7 +31,7 @@ def print_report(comparison: DryRunComparer, clock: Clock, form: str) -> None:
         click.echo(line)
 
 
-def report_page(comparison: DryRunComparer, clock: Clock) -> PageHandler:
+def report_page(comparison: DryRunComparer, clock: Clock) -> Page:
     """The report as a page: a table, or JSON with `?output=json`."""
 
     def page(query: Mapping[str, str]) -> tuple[str, str]:

@@ -1,26 +1,38 @@
-"""Probes and metrics over HTTP, and the addresses to listen on. The only file that serves with aiohttp."""
+"""Probes, metrics and debug pages over HTTP, and the addresses to listen on."""
 
 from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aiohttp import web
 
 from kruntimes_core.cluster.observability.health import HealthCheck, probe_text
+from kruntimes_core.cluster.observability.http_server import (
+    BoundedServer,
+    RequestProblems,
+    foreign_page,
+    is_loopback,
+    listen,
+)
 from kruntimes_core.model.messages import InputError
 
 Checks = Callable[[], Sequence[HealthCheck]]
-PageHandler = Callable[[Mapping[str, str]], tuple[str, str]]
+Page = Callable[[Mapping[str, str]], tuple[str, str]]
 """From a query to a text and its type."""
-_Handler = Callable[[web.Request], Awaitable[web.Response]]
+_Pages = Mapping[str, Callable[[web.BaseRequest], web.Response]]
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_METHODS = ("GET", "HEAD")
 
 
 class Endpoints:
-    """Serves `/healthz`, `/livez` and `/readyz` on one address and `/metrics` on another, or on the same."""
+    """Serves `/healthz`, `/livez` and `/readyz` on one address and `/metrics` on another, or on the same.
+
+    Whoever reaches these is told counts and kinds. What has names of Runs and namespaces is on the debug
+    address, which is on loopback.
+    """
 
     def __init__(
         self,
@@ -28,67 +40,85 @@ class Endpoints:
         alive: Checks,
         ready: Checks,
         metrics: Callable[[], bytes],
-        pages: Mapping[str, PageHandler] | None = None,
+        problems: RequestProblems,
+        debug: Mapping[str, Page] | None = None,
     ) -> None:
-        """alive, ready, metrics: called for each request. pages: what else is served with them, by path."""
-        self._alive = alive
-        self._ready = ready
-        self._metrics = metrics
-        self._pages = pages or {}
-        self._runners: list[web.AppRunner] = []
+        """alive, ready, metrics, debug: called for each request; `debug` by path."""
+        self._probes: _Pages = {
+            "/healthz": _probe(alive),
+            "/livez": _probe(alive),
+            "/readyz": _probe(ready),
+        }
+        self._metrics: _Pages = {"/metrics": _exposition(metrics)}
+        self._debug: _Pages = {path: _shown(page) for path, page in (debug or {}).items()}
+        self._problems = problems
+        self._runners: list[web.ServerRunner] = []
         self.listening: dict[str, tuple[str, int]] = {}
-        """Where each endpoint listens in fact: `probes` and `metrics` to host and port."""
+        """Where each endpoint listens in fact: `probes`, `metrics` and `debug` to host and port."""
 
-    async def open(self, probes: ListenAddress | None, metrics: ListenAddress | None) -> None:
+    async def open(
+        self,
+        probes: ListenAddress | None,
+        metrics: ListenAddress | None,
+        debug: ListenAddress | None = None,
+    ) -> None:
         """Listen; None leaves an endpoint out. Raises `InputError` for an address that cannot be had."""
-        together = probes is not None and metrics is not None and _same(probes, metrics)
-        if probes is not None:
-            await self._serve(probes, {"probes", "metrics"} if together else {"probes"})
-        if metrics is not None and not together:
-            await self._serve(metrics, {"metrics"})
+        if probes is not None and metrics is not None and _same(probes, metrics):
+            await self._serve(probes, ("probes", "metrics"), {**self._probes, **self._metrics})
+        else:
+            await self._serve(probes, ("probes",), self._probes)
+            await self._serve(metrics, ("metrics",), self._metrics)
+        await self._serve(debug, ("debug",), self._debug)
 
     async def close(self) -> None:
         """Stop to listen."""
         for runner in self._runners:
             await runner.cleanup()
 
-    async def _serve(self, address: ListenAddress, parts: set[str]) -> None:
-        app = web.Application()
-        if "probes" in parts:
-            app.router.add_get("/healthz", self._answer(self._alive))
-            app.router.add_get("/livez", self._answer(self._alive))
-            app.router.add_get("/readyz", self._answer(self._ready))
-        if "metrics" in parts:
-            app.router.add_get("/metrics", self._scrape)
-            for path, page in self._pages.items():
-                app.router.add_get(path, _shown(page))
-        runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=1.0)
-        await runner.setup()
-        self._runners.append(runner)
-        site = web.TCPSite(runner, address.host, address.port)
+    async def _serve(self, address: ListenAddress | None, parts: Sequence[str], pages: _Pages) -> None:
+        if address is None:
+            return
+
+        async def answer(request: web.BaseRequest) -> web.Response:
+            refused = foreign_page(request) if "debug" in parts else ""
+            return web.Response(text=f"{refused}\n", status=403) if refused else _answer(pages, request)
+
         try:
-            await site.start()
+            runner = await listen(BoundedServer(answer, self._problems), address.host, address.port)
         except OSError as error:
             raise InputError(
                 f"cannot listen on {address}: {_why(error)}: choose another {address.flag}"
             ) from error
-        host, port = runner.addresses[0][:2]
-        self.listening |= dict.fromkeys(parts, (host, port))
-
-    def _answer(self, checks: Checks) -> _Handler:
-        async def answer(request: web.Request) -> web.Response:
-            found = checks()
-            status = 200 if all(check.holds for check in found) else 503
-            return web.Response(text=probe_text(found, "verbose" in request.query), status=status)
-
-        return answer
-
-    async def _scrape(self, request: web.Request) -> web.Response:
-        return web.Response(body=self._metrics(), headers={"Content-Type": _METRICS_TYPE})
+        self._runners.append(runner)
+        self.listening |= dict.fromkeys(parts, runner.addresses[0][:2])
 
 
-def _shown(page: PageHandler) -> _Handler:
-    async def answer(request: web.Request) -> web.Response:
+def _answer(pages: _Pages, request: web.BaseRequest) -> web.Response:
+    page = pages.get(request.path)
+    if page is None:
+        return web.Response(text="404: Not Found\n", status=404)
+    if request.method not in _METHODS:
+        return web.Response(
+            text="405: Method Not Allowed\n", status=405, headers={"Allow": ", ".join(_METHODS)}
+        )
+    return page(request)
+
+
+def _probe(checks: Checks) -> Callable[[web.BaseRequest], web.Response]:
+    def answer(request: web.BaseRequest) -> web.Response:
+        found = checks()
+        status = 200 if all(check.holds for check in found) else 503
+        return web.Response(text=probe_text(found, "verbose" in request.query), status=status)
+
+    return answer
+
+
+def _exposition(metrics: Callable[[], bytes]) -> Callable[[web.BaseRequest], web.Response]:
+    return lambda _: web.Response(body=metrics(), headers={"Content-Type": _METRICS_TYPE})
+
+
+def _shown(page: Page) -> Callable[[web.BaseRequest], web.Response]:
+    def answer(request: web.BaseRequest) -> web.Response:
         text, content_type = page(request.query)
         return web.Response(text=text, content_type=content_type)
 
@@ -120,6 +150,11 @@ class ListenAddress:
     port: int
     flag: str
     """The option that it came from, for errors."""
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether this machine alone reaches it."""
+        return is_loopback(self.host or "")
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if self.host and ":" in self.host else self.host or ""
