@@ -38,13 +38,15 @@ MALFORMED = {
     "too many headers": b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 500 + b"\r\n",
     "bad chunk": b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     "bad length": b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1e3\r\n\r\n",
-    "bad compression": b"POST / HTTP/1.1\r\nHost: a\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nabcde",
+    "bad compression": b"POST / HTTP/1.1\r\nHost: a\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\n"
+    b"abcde",
     "bad URL": b"GET http://[::1 HTTP/1.1\r\nHost: a\r\n\r\n",
     "bad port": b"GET http://a:999999/ HTTP/1.1\r\nHost: a\r\n\r\n",
     "URL without UTF-8": b"GET //\xff\xfe?%%%=\xc3 HTTP/1.1\r\nHost: a\r\n\r\n",
     "CONNECT": b"CONNECT a:b HTTP/1.1\r\n\r\n",
     "unknown version": b"GET / HTTP/9.9\r\n\r\n",
-    "upgrade": b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\nPRI * HTTP/2.0\r\n\r\n",
+    "upgrade": b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"
+    b"PRI * HTTP/2.0\r\n\r\n",
 }
 
 
@@ -172,9 +174,7 @@ def test_a_client_that_does_not_read_is_dropped_as_well() -> None:
     assert served(client, large, connections=4) == ""
 
 
-@pytest.mark.parametrize(
-    "sent", [b"", b"GET / HTTP/1.1\r\nHo", GET], ids=["nothing", "half a request", "one"]
-)
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHo", GET], ids=["nothing", "half", "one"])
 def test_a_connection_may_be_silent_for_so_long(sent: bytes) -> None:
     async def client(port: int) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)

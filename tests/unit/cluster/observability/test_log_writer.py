@@ -1,4 +1,4 @@
-"""Where lines of the log go: a reader that stops, a full disk or a closed stream hold up nothing but lines."""
+"""Where lines of the log go: a reader that stops, a full disk or a closed stream costs lines and no more."""
 
 from __future__ import annotations
 
