@@ -16,7 +16,7 @@ from tests.docs.pages import first_column, page
 
 DOCUMENT = page("docs/reference/bench-document.md")
 HOW_TO = page("docs/how-to/measure.md")
-COMMAND = page("docs/reference/cli.md").section("kruntimes bench")
+COMMAND = page("docs/reference/cli/bench.md").text
 
 
 @pytest.fixture(scope="module")

@@ -85,7 +85,7 @@ def test_it_says_where_it_differs_and_by_which_plugin_and_writes_nothing(
     for name in ("py-0", "py-1"):
         work.pod(name, runs=4)
     with place.dry("--leader-elect", "-o", "json") as dry:
-        dry.says("a dry run takes no lease, whatever --leader-elect says")
+        dry.says("a dry run takes no lease: --leader-elect is ignored")
         dry.says("deciding")
         for name in ("r-0", "r-1", "r-2"):
             work.run(name)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from kruntimes_core.engine.decisions import Decision, Outcome
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.bench.engine.objects import on_pod
 from kruntimes_core.lab.bench.engine.shape import Shape

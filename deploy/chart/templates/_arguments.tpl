@@ -28,7 +28,7 @@
 {{- end -}}
 
 {{- define "kruntimes.pipArguments" -}}
-# Without dependencies: the list is complete, and our own names are on no index but might be taken there.
+# Without dependencies: the list is complete, and an index could have a stranger's package under one of our names.
 - install
 - --target=/plugins
 - --upgrade

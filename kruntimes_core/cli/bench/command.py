@@ -7,10 +7,8 @@ from click.core import ParameterSource
 
 from kruntimes_core.cli.bench.options import BenchOptions
 from kruntimes_core.cli.bench.values import StayType
-from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.lazy import LazyGroup
-from kruntimes_core.cli.options import Count, FiniteRange
-from kruntimes_core.cli.output.forms import TABLE_OR_DOCUMENT, form_option
+from kruntimes_core.cli.commands import Exit, LazyGroup
+from kruntimes_core.cli.options import TABLE_OR_DOCUMENT, Count, FiniteRange, output_option
 
 _COUNT = Count(0)
 _AT_LEAST_ONE = Count(1)
@@ -129,7 +127,7 @@ _PROCESS = Count(1, 2**31 - 1)
 @click.option("--kubeconfig", metavar="FILE", help="How to reach the cluster. Default: as the scheduler.")
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig. Default: the current one.")
 @click.option("--yes-load-this-cluster", is_flag=True, help="Load a server that is not on this machine, too.")
-@form_option(TABLE_OR_DOCUMENT, "json: nothing but one document on standard output.")
+@output_option(TABLE_OR_DOCUMENT, "json: nothing but one document on standard output.")
 @click.option("--html", metavar="FILE", help="Write a picture of it, too: one file that needs no other.")
 @click.pass_context
 def bench(ctx: click.Context, /, **options: object) -> Exit | None:

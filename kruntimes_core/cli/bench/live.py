@@ -13,11 +13,10 @@ import click
 from kruntimes_core.cli.bench.options import BenchOptions
 from kruntimes_core.cli.bench.page import check_page, write_page
 from kruntimes_core.cli.bench.tables import report
-from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.commands import Exit, stop_on_signals
 from kruntimes_core.cli.output.documents import write_json
 from kruntimes_core.cli.output.screen import standard_output
 from kruntimes_core.cli.output.text import printable
-from kruntimes_core.cli.signals import stop_on_signals
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.lab.bench.live.bench import measure

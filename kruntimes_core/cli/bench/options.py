@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import click
 
-from kruntimes_core.cli.dev.values import DurationRange
+from kruntimes_core.cli.options import DurationRange
 
 ONLY_IN: Mapping[str, tuple[str, ...]] = {"runs": ("drain", "burst"), "rate": ("open",), "seconds": ("open",)}
 """Options that mean something in some modes only."""

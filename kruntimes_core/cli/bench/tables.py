@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.cli.output.table import Column, table
+from kruntimes_core.cli.output.table import TableColumn, table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.lab.bench.live.load import Load, Mode
 from kruntimes_core.lab.bench.live.observing.judge import Rule
@@ -51,7 +51,7 @@ def report(results: Results, window_seconds: float, screen: Screen) -> Iterator[
     if not results.real:
         yield NO_REAL_SERVER
     yield ""
-    columns = [Column(heading) for heading in ("FIGURE", "MEDIAN", "LOWEST", "HIGHEST")]
+    columns = [TableColumn(heading) for heading in ("FIGURE", "MEDIAN", "LOWEST", "HIGHEST")]
     yield from table(columns, figures(results), screen)
     yield ""
     yield from _windows(results, window_seconds, screen)
@@ -110,7 +110,9 @@ def described(load: Load) -> str:
 
 
 def _windows(results: Results, window_seconds: float, screen: Screen) -> Iterator[str]:
-    columns = [Column(heading) for heading in ("ROUND", "FROM", "TO", "PLACED", "A SECOND", "P50", "P99")]
+    columns = [
+        TableColumn(heading) for heading in ("ROUND", "FROM", "TO", "PLACED", "A SECOND", "P50", "P99")
+    ]
     rows = [
         (
             one.number,

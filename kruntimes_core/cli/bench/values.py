@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from kruntimes_core.cli.dev.values import DurationRange, DurationType
+from kruntimes_core.cli.options import DurationRange, DurationType
 
 _STAYS = frozenset({"0", "0s"})
 

@@ -1,4 +1,4 @@
-"""Probes, metrics and debug pages over HTTP, and the addresses to listen on."""
+"""Health checks, metrics and debug pages, served over HTTP."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from kruntimes_core.cluster.observability.health import HealthCheck, probe_text
 from kruntimes_core.cluster.observability.http_server import (
     BoundedServer,
     RequestProblems,
@@ -18,6 +17,43 @@ from kruntimes_core.cluster.observability.http_server import (
     listen,
 )
 from kruntimes_core.model.messages import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """One thing that must hold.
+
+    Whoever reaches a probe reads `why` and `note`: they say counts and kinds, and no name of a namespace,
+    a Run or a Pod. The debug address and the log say it with names.
+    """
+
+    name: str
+    why: str = ""
+    """Why it does not hold, in one line; empty while it holds."""
+    note: str = ""
+    """What a probe shows beside it while it holds, in one line."""
+    names: str = ""
+    """What the debug address shows in the place of `why` or `note`; empty where that has no names to add."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it holds."""
+        return not self.why
+
+
+def probe_text(checks: Sequence[HealthCheck], verbose: bool, *, names: bool = False) -> str:
+    """The checks in the form of Kubernetes' own components; failed checks are always listed."""
+    lines = [_line(check, names) for check in checks if verbose or not check.holds]
+    verdict = "ok" if all(check.holds for check in checks) else "not ok"
+    return "\n".join([*lines, verdict]) + "\n"
+
+
+def _line(check: HealthCheck, names: bool) -> str:
+    text = (check.names if names else "") or check.why or check.note
+    if not check.holds:
+        return f"[-]{check.name} failed: {text}"
+    return f"[+]{check.name} ok: {text}" if text else f"[+]{check.name} ok"
+
 
 Checks = Callable[[], Sequence[HealthCheck]]
 Page = Callable[[Mapping[str, str]], tuple[str, str]]
@@ -43,18 +79,22 @@ class Endpoints:
         problems: RequestProblems,
         debug: Mapping[str, Page] | None = None,
     ) -> None:
-        """alive, ready, metrics, debug: called for each request; `debug` by path."""
+        """alive, ready, metrics: called for each request. problems: learns of requests without an answer.
+
+        debug: further pages of the debug address, by path; it has `/checks` in any case.
+        """
         self._probes: _Pages = {
             "/healthz": _probe(alive),
             "/livez": _probe(alive),
             "/readyz": _probe(ready),
         }
         self._metrics: _Pages = {"/metrics": _exposition(metrics)}
-        self._debug: _Pages = {path: _shown(page) for path, page in (debug or {}).items()}
+        pages = {"/checks": _checks_page(alive, ready), **(debug or {})}
+        self._debug: _Pages = {path: _shown(page) for path, page in pages.items()}
         self._problems = problems
         self._runners: list[web.ServerRunner] = []
         self.listening: dict[str, tuple[str, int]] = {}
-        """Where each endpoint listens in fact: `probes`, `metrics` and `debug` to host and port."""
+        """The host and port that `probes`, `metrics` and `debug` really listen on."""
 
     async def open(
         self,
@@ -62,7 +102,7 @@ class Endpoints:
         metrics: ListenAddress | None,
         debug: ListenAddress | None = None,
     ) -> None:
-        """Listen; None leaves an endpoint out. Raises `InputError` for an address that cannot be had."""
+        """Listen; None leaves an endpoint out. Raises `InputError` for an address that cannot be used."""
         if probes is not None and metrics is not None and _same(probes, metrics):
             await self._serve(probes, ("probes", "metrics"), {**self._probes, **self._metrics})
         else:
@@ -71,7 +111,7 @@ class Endpoints:
         await self._serve(debug, ("debug",), self._debug)
 
     async def close(self) -> None:
-        """Stop to listen."""
+        """Stop listening."""
         for runner in self._runners:
             await runner.cleanup()
 
@@ -111,6 +151,15 @@ def _probe(checks: Checks) -> Callable[[web.BaseRequest], web.Response]:
         return web.Response(text=probe_text(found, "verbose" in request.query), status=status)
 
     return answer
+
+
+def _checks_page(alive: Checks, ready: Checks) -> Page:
+    """All checks, with the names that probes leave out."""
+
+    def page(_: Mapping[str, str]) -> tuple[str, str]:
+        return probe_text([*alive(), *ready()], verbose=True, names=True), "text/plain"
+
+    return page
 
 
 def _exposition(metrics: Callable[[], bytes]) -> Callable[[web.BaseRequest], web.Response]:
@@ -167,5 +216,7 @@ def parse_address(text: str, flag: str) -> ListenAddress | None:
         return None
     match = _ADDRESS.fullmatch(text)
     if match is None or int(match.group(3)) > _HIGHEST_PORT:
-        raise InputError(f"{flag} {text!r} is no address: write host:port or :port, or 0 to switch it off")
+        raise InputError(
+            f"{flag} {text!r} is not a valid address: write host:port or :port, or 0 to switch it off"
+        )
     return ListenAddress(match.group(1) or match.group(2) or None, int(match.group(3)), flag)

@@ -22,7 +22,7 @@ _Entries = dict[RunEntry, None]
 
 
 class UnschedulableRuns:
-    """All waiting Runs: their classes, and indexes by what their answers were given from.
+    """All unschedulable Runs: their classes, and indexes by what their answers were given from.
 
     It handles the events of the cache (`cache.CacheEventHandler`).
     """
@@ -64,7 +64,7 @@ class UnschedulableRuns:
         return waiting
 
     def keep(self, waiting: EquivalenceClass, entry: RunEntry, state: PreFilterState, current: bool) -> None:
-        """The first Run of a class was planned where it waits, in vain; see `add`."""
+        """The first Run of a class was planned where it waits, and found no Pod; see `add`."""
         if entry.prefilter_state is not state and entry.prefilter_state is not None:
             self._dependencies.remove(entry, entry.prefilter_state)
             self._dependencies.add(entry, state)
@@ -73,7 +73,7 @@ class UnschedulableRuns:
             waiting.sleep()
 
     def remove(self, entry: RunEntry) -> None:
-        """Take a Run out of its class and of every index; harmless if it waits nowhere."""
+        """Take a Run out of its class and of every index; nothing happens if it does not wait."""
         waiting, state = entry.equivalence_class, entry.prefilter_state
         if not isinstance(waiting, EquivalenceClass) or state is None:
             return
@@ -115,13 +115,13 @@ class UnschedulableRuns:
     def targets_changed(
         self, namespace: str, labels: LabelSet, before: Targets, after: Targets, cause: WakeupSource
     ) -> None:
-        """Queue the Runs again whose prefilter asked the targets something that has another answer now."""
+        """Requeue the Runs to whose prefilter the targets would give another answer now."""
         self._namespace_changed(namespace, cause)
         for entry in self._dependencies.answered_otherwise(namespace, labels, before, after):
             self.activate(entry, WakeupSource.TARGET)
 
     def workspace_changed(self, namespace: str, name: str) -> None:
-        """Queue the Runs again that name the workspace."""
+        """Requeue the Runs that name the workspace."""
         self._namespace_changed(namespace, WakeupSource.WORKSPACE)
         for entry in self._dependencies.naming_workspace(namespace, name):
             self.activate(entry, WakeupSource.WORKSPACE)
@@ -253,7 +253,7 @@ class DependencyIndex:
 
 
 def _discard(index: dict[Any, dict[Any, Any]], key: object, member: object) -> None:
-    """Take a member out of an index, and an empty row with it: tables must not only grow."""
+    """Take a member out of an index, and a row that is empty then: tables must shrink again."""
     row = index.get(key)
     if row is not None:
         row.pop(member, None)

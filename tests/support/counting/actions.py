@@ -7,8 +7,8 @@ from functools import partial
 from itertools import count, islice
 
 from counting.effort import Effort, effort
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.engine.events import Event, PodObserved
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.bench.engine.lives import Life
 from kruntimes_core.lab.bench.engine.shape import Shape

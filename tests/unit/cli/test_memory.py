@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 from virtual.time import run_virtual
 
-from kruntimes_core.cli.scheduler.memory import rest_memory
+from kruntimes_core.cluster.garbage_collection import freeze_regularly
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.engine.events import PodsListed, RunsListed
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.site import Means, prepared
 from kruntimes_core.lab.bench.engine.stopwatch import Stopwatch
@@ -47,7 +47,7 @@ def collected() -> Iterator[list[int]]:
 def test_what_is_known_is_set_aside_once_it_decides_and_again(collected: list[int]) -> None:
     async def main() -> list[int]:
         host, frozen = Host(), []
-        resting = asyncio.create_task(rest_memory(host))
+        resting = asyncio.create_task(freeze_regularly(lambda: host.deciding))
         await asyncio.sleep(5)
         frozen.append(gc.get_freeze_count())
         host.deciding = True
@@ -67,7 +67,7 @@ def test_what_is_known_is_set_aside_once_it_decides_and_again(collected: list[in
 
 def test_young_objects_are_few_enough_to_look_through(collected: list[int]) -> None:
     async def main() -> None:
-        resting = asyncio.create_task(rest_memory(Host()))
+        resting = asyncio.create_task(freeze_regularly(lambda: False))
         await asyncio.sleep(1)
         resting.cancel()
 

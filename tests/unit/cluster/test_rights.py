@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Mapping
 
 import pytest
 from memoryapi.calls import status, target
-from memoryapi.site import Site, play
+from memoryapi.site import Site
 
 from kruntimes_core.cluster.client.resources import PODS, RUNS, WORKSPACES
 from kruntimes_core.cluster.client.transport import Call, Response, StreamRefusedError
@@ -22,8 +22,8 @@ from kruntimes_core.cluster.permissions import (
     required_permission,
 )
 from kruntimes_core.engine.clock import SECOND, Now
-from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
+from tests.unit.cluster.played import scheduler_scene
 
 STATUS = Call(method="PATCH", path=RUNS.path("team-a", "r1", "status"), timeout_seconds=4)
 READ = Call(method="GET", path=RUNS.path("team-b", "r1"), timeout_seconds=4)
@@ -183,28 +183,26 @@ def test_requests_and_streams_are_heard_and_passed_on(rights: MissingPermissions
 
 
 @pytest.mark.parametrize("verb", ["get", "patch"])
-def test_a_host_that_may_not_write_or_read_a_run_is_not_ready_and_mends_itself(
-    profiles: Profiles, verb: str
+@scheduler_scene()
+async def test_a_host_that_may_not_write_or_read_a_run_is_not_ready_and_mends_itself(
+    site: Site, verb: str
 ) -> None:
-    async def scene(site: Site) -> None:
-        lost = status(504, "Timeout")
+    lost = status(504, "Timeout")
 
-        async def refuses(call: Call) -> Response | None:
-            if target(call).verb == "patch" and verb == "get":
-                return lost
-            return denied(required_permission(call)[0]) if target(call).verb == verb else None
+    async def refuses(call: Call) -> Response | None:
+        if target(call).verb == "patch" and verb == "get":
+            return lost
+        return denied(required_permission(call)[0]) if target(call).verb == verb else None
 
-        site.pod("py-0")
-        site.run("r1")
-        site.api.faults.append(refuses)
-        site.start()
-        await site.passes(3)
-        right = "get runs.kruntimes.io" if verb == "get" else "patch runs/status.kruntimes.io"
-        assert site.why_not_ready() == [f"cannot {right} in team-a: forbidden: grant the verb"]
-        assert 'missing_rights{resource="' in site.host.metrics.exposition().decode()
-        site.api.faults.clear()
-        await site.passes(20)
-        assert site.pod_of("r1") == "py-0"
-        assert site.why_not_ready() == []
-
-    play(profiles, scene)
+    site.pod("py-0")
+    site.run("r1")
+    site.api.faults.append(refuses)
+    site.start()
+    await site.passes(3)
+    right = "get runs.kruntimes.io" if verb == "get" else "patch runs/status.kruntimes.io"
+    assert site.why_not_ready() == [f"cannot {right} in team-a: forbidden: grant the verb"]
+    assert 'missing_permissions{resource="' in site.host.metrics.exposition().decode()
+    site.api.faults.clear()
+    await site.passes(20)
+    assert site.pod_of("r1") == "py-0"
+    assert site.why_not_ready() == []

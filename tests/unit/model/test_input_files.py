@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from kruntimes_core.model.input_files import MANIFEST_BYTES, SETTINGS_BYTES, read_file, read_stream
 from kruntimes_core.model.messages import InputError
+from kruntimes_core.model.yaml_files import MANIFEST_BYTES, SETTINGS_BYTES, read_file, read_stream
 
 MIB = 1 << 20
 

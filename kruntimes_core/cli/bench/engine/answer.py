@@ -6,13 +6,11 @@ import click
 
 from kruntimes_core.cli.bench.engine.options import EngineOptions
 from kruntimes_core.cli.bench.engine.tables import notes, tables
-from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.limits import patiently
+from kruntimes_core.cli.commands import Exit, with_time_limit
 from kruntimes_core.cli.output.documents import write_json
-from kruntimes_core.cli.output.progress import follow
-from kruntimes_core.cli.output.screen import standard_output
+from kruntimes_core.cli.output.screen import follow, standard_output
 from kruntimes_core.cli.output.text import printable
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.lab.bench.engine.measuring import Bench
@@ -29,7 +27,7 @@ def answer(options: EngineOptions) -> Exit:
     means = Means(profiles, Settings.of(configuration), processor_clock, fine_clock, options.config)
     chosen = [one for one in WORKLOADS if not options.workloads or one.name in options.workloads]
     bench = Bench(chosen, options.shape, means, options.repeat, options.growth)
-    follow(patiently(bench.run(), means.under_way), "measuring", bench.steps)
+    follow(with_time_limit(bench.run(), means.under_way), "measuring", bench.steps)
     if options.form == "json":
         write_json(report(bench, options.shape, profiles, options.repeat))
     else:

@@ -8,9 +8,8 @@ from typing import Any
 import click
 
 from kruntimes_core.cli.bench.engine.options import WORKLOADS, EngineOptions
-from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.options import CONFIG, Count
-from kruntimes_core.cli.output.forms import TABLE_OR_DOCUMENT, form_option
+from kruntimes_core.cli.commands import Exit
+from kruntimes_core.cli.options import CONFIG, TABLE_OR_DOCUMENT, Count, output_option
 from kruntimes_core.lab.bench.engine.shape import DIMENSIONS, Shape
 
 _DEFAULT = Shape()
@@ -63,7 +62,7 @@ def _size(dimension: str, about: str, least: int = 1) -> Callable[..., Any]:
 @click.option(
     "--seed", type=int, metavar="N", default=0, show_default=True, help="Chooses what lies on which Pod."
 )
-@form_option(TABLE_OR_DOCUMENT, "json: nothing but one document on standard output.")
+@output_option(TABLE_OR_DOCUMENT, "json: nothing but one document on standard output.")
 def engine(*, seed: int, **options: Any) -> Exit:
     """Measure what a decision costs, without an API server, and which plugin costs it.
 

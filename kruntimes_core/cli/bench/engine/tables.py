@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.cli.output.table import Column, table
+from kruntimes_core.cli.output.table import TableColumn, table
 from kruntimes_core.lab.bench.engine.figures import MICROSECONDS, Figure
 from kruntimes_core.lab.bench.engine.growth import GrownHook, Growth
 from kruntimes_core.lab.bench.engine.measuring import Bench, Measured
@@ -51,7 +51,7 @@ def notes(bench: Bench) -> Iterator[str]:
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[object]], screen: Screen) -> Iterator[str]:
-    return table([Column(heading) for heading in headings], rows, screen)
+    return table([TableColumn(heading) for heading in headings], rows, screen)
 
 
 def _figures(measured: Measured) -> Iterator[tuple[object, ...]]:

@@ -6,7 +6,7 @@ import platform
 from typing import Any
 
 from kruntimes_core import __version__
-from kruntimes_core.engine.explain import plugin_document
+from kruntimes_core.engine.decisions import plugin_document
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.bench.engine.measuring import Bench, Measured
 from kruntimes_core.lab.bench.engine.shape import Shape

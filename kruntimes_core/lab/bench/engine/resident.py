@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from kruntimes_core.cluster.plugin_worker.attended import attended
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.cluster.attended_calls import attended
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.lab.bench.engine.cluster import Cluster

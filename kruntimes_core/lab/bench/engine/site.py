@@ -7,13 +7,12 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from kruntimes_core.cluster.plugin_worker.attended import CurrentCall
+from kruntimes_core.cluster.attended_calls import CurrentCall
 from kruntimes_core.engine.api_calls import Applied, Found, Write, WriteKind
 from kruntimes_core.engine.clock import Now, ticks
-from kruntimes_core.engine.engine import Engine
+from kruntimes_core.engine.engine import Engine, Settings
 from kruntimes_core.engine.events import Event, PodsListed, RunsListed, WorkspacesListed
 from kruntimes_core.engine.plugin_work import Runners, RunWork, Work
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.bench.engine.cluster import Cluster
 from kruntimes_core.lab.bench.engine.lives import Life

@@ -25,7 +25,6 @@ from kruntimes_core.cluster.observability.http_server import (
     listen,
 )
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.observability.log_writer import StreamWriter
 
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -64,7 +63,7 @@ def served(
     out, clock = io.StringIO(), SystemClock()
 
     async def main() -> None:
-        problems = RequestProblems(Log(StreamWriter(out), clock), clock)
+        problems = RequestProblems(Log(out, clock), clock)
         server = BoundedServer(answer, problems, connections=connections, silence_seconds=silence_seconds)
         runner = await listen(server, "127.0.0.1", 0)
         try:
@@ -190,16 +189,14 @@ OUT_OF_DESCRIPTORS = textwrap.dedent("""
     from aiohttp import web
     from kruntimes_core.cluster.clock import SystemClock
     from kruntimes_core.cluster.observability.http_server import BoundedServer, RequestProblems, listen
-    from kruntimes_core.cluster.observability.log import Log
-    from kruntimes_core.cluster.observability.log_writer import StreamWriter
-    from kruntimes_core.cluster.observability.loop_problems import log_loop_problems
+    from kruntimes_core.cluster.observability.log import Log, log_loop_problems
 
     async def hello(request):
         return web.Response(text="hello")
 
     async def main():
         clock = SystemClock()
-        log = Log(StreamWriter(sys.stderr), clock)
+        log = Log(sys.stderr, clock)
         log_loop_problems(asyncio.get_running_loop(), log, clock)
         runner = await listen(BoundedServer(hello, RequestProblems(log, clock)), "127.0.0.1", 0)
         print(runner.addresses[0][1], flush=True)

@@ -135,7 +135,7 @@ def test_a_stream_that_was_closed_loses_lines() -> None:
 
 def test_a_rare_warning_is_said_once_a_minute_with_its_count() -> None:
     stream, clock = io.StringIO(), HandSetClock()
-    warn = RareWarning(Log(StreamWriter(stream), clock), clock)
+    warn = RareWarning(Log(stream, clock), clock)
     for second in (0, 1, 59, 60, 61, 200):
         clock.ticks = second * SECOND
         warn("again", at=second)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kruntimes_core.framework.plugin_registry.discovery import discover
+from kruntimes_core.framework.plugin_registry.registry import discover
 
 
 def test_every_claim_is_found_by_name_and_nothing_is_imported(environment: Any) -> None:

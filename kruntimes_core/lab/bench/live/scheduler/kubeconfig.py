@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kruntimes_core.model.input_files import SETTINGS_BYTES, read_file
 from kruntimes_core.model.messages import InputError
-from kruntimes_core.model.yaml_text import load_documents
+from kruntimes_core.model.yaml_files import SETTINGS_BYTES, load_documents, read_file
 
 _DEFAULT = "~/.kube/config"
 _PATHS = ("certificate-authority", "client-certificate", "client-key", "tokenFile")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from counting.ticks import Ticks
 
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.site import Means
