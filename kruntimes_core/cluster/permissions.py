@@ -103,7 +103,7 @@ class MissingPermissions:
         refused = [one for one in self._refused_at if one[0] in _UNSEEN]
         kinds = {_text(permission, "") for permission, _ in refused}
         names = {_text(permission, namespace) for permission, namespace in refused}
-        return HealthCheck("permissions", "; ".join(sorted(kinds)), names="; ".join(sorted(names)))
+        return HealthCheck("permissions", "; ".join(sorted(names)), without_names="; ".join(sorted(kinds)))
 
     def samples(self) -> Samples:
         """For each required permission, in how many namespaces it is refused."""

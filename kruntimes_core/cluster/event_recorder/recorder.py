@@ -342,7 +342,7 @@ class EventRecorder:
         problem = self._problem
         if problem is None:
             return [HealthCheck("events")]
-        return [HealthCheck("events", note=problem.without_names, names=str(problem))]
+        return [HealthCheck("events", note=str(problem), without_names=problem.without_names)]
 
     async def run(self) -> None:
         """Send Events until cancelled."""

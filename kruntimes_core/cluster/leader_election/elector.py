@@ -172,11 +172,12 @@ class LeaderElector:
         """See `Leadership`. A standby is ready; one that cannot reach the Lease is not."""
         failure = self._lines.failure
         if failure is not None:
-            return [HealthCheck("lease", failure.without_names, names=str(failure))]
+            return [HealthCheck("lease", str(failure), without_names=failure.without_names)]
         if self.leading:
             return [HealthCheck("lease", note="leading")]
         holder = self._observed.holder
-        return [HealthCheck("lease", note="standby", names=f"standby; held by {holder!r}" if holder else "")]
+        held = f"standby; held by {holder!r}" if holder else "standby"
+        return [HealthCheck("lease", note=held, without_names="standby")]
 
     async def campaign(self, callbacks: LeaderCallbacks) -> None:
         """See `Leadership`."""

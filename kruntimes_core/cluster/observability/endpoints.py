@@ -21,19 +21,17 @@ from kruntimes_core.model.messages import InputError
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """One thing that must hold.
-
-    Whoever reaches a probe reads `why` and `note`: they say counts and kinds, and no name of a namespace,
-    a Run or a Pod. The debug address and the log say it with names.
-    """
+    """One thing that must hold."""
 
     name: str
     why: str = ""
     """Why it does not hold, in one line; empty while it holds."""
     note: str = ""
-    """What a probe shows beside it while it holds, in one line."""
-    names: str = ""
-    """What the debug address shows in the place of `why` or `note`; empty where that has no names to add."""
+    """What there is to say while it holds, in one line."""
+    without_names: str = ""
+    """What a probe shows in the place of `why` or `note`, to whoever reaches it: counts and kinds, and no
+    name of a namespace, a Run or a Pod. Empty where `why` and `note` have none.
+    """
 
     @property
     def holds(self) -> bool:
@@ -49,7 +47,7 @@ def probe_text(checks: Sequence[HealthCheck], verbose: bool, *, names: bool = Fa
 
 
 def _line(check: HealthCheck, names: bool) -> str:
-    text = (check.names if names else "") or check.why or check.note
+    text = ("" if names else check.without_names) or check.why or check.note
     if not check.holds:
         return f"[-]{check.name} failed: {text}"
     return f"[+]{check.name} ok: {text}" if text else f"[+]{check.name} ok"

@@ -58,7 +58,7 @@ class HealthChecks:
         """Why it cannot do a leader's work, in one line; empty if it can, or may soon again."""
         for check in self.alive():
             if not check.holds:
-                return check.names or check.why
+                return check.why
         lost = (one for one in self._reflectors if one.liveness.worked_seconds > _LOST_SECONDS)
         return next((one.problem or "" for one in lost), "")
 
@@ -69,16 +69,20 @@ class HealthChecks:
             by_resource.setdefault(reflector.handler.resource.title, []).append(reflector)
         for title, reflectors in by_resource.items():
             failed = [one for one in reflectors if one.problem is not None]
-            why = failed[0].problem_without_names if failed else ""
-            if failed and len(reflectors) > 1:
-                why = f"in {len(failed)} of {counted(len(reflectors), 'namespace')}: {why}"
-            yield HealthCheck(title, why, names="; ".join(one.problem or "" for one in failed))
+            if not failed:
+                yield HealthCheck(title)
+                continue
+            kind = failed[0].problem_without_names
+            if len(reflectors) > 1:
+                kind = f"in {len(failed)} of {counted(len(reflectors), 'namespace')}: {kind}"
+            problems = "; ".join(one.problem or "" for one in failed)
+            yield HealthCheck(title, problems, without_names=kind)
 
 
 def _of_resources(name: str, problem: str, reflectors: Sequence[Reflector]) -> HealthCheck:
     """A check of lists and watches: these have the problem."""
     if not reflectors:
         return HealthCheck(name)
-    resources = dict.fromkeys(one.handler.resource.title for one in reflectors)
-    titles = (one.handler.title for one in reflectors)
-    return HealthCheck(name, f"{problem}: {', '.join(resources)}", names=f"{problem}: {', '.join(titles)}")
+    titles = ", ".join(one.handler.title for one in reflectors)
+    resources = ", ".join(dict.fromkeys(one.handler.resource.title for one in reflectors))
+    return HealthCheck(name, f"{problem}: {titles}", without_names=f"{problem}: {resources}")
