@@ -1,4 +1,4 @@
-"""The lifecycle of a Run: its events are taken in, and what follows is exact about the room that it holds."""
+"""The event handlers of Runs: they take observations in, never back in time; the room of a Run follows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kruntimes_core.model.run import Phase, RunObservation
 
 
 @dataclass(slots=True, eq=False)
-class RunLifecycle:
+class RunEventHandlers:
     """Handles the events of Runs, and what became of their writes."""
 
     _runs: Runs
