@@ -22,7 +22,7 @@ from kruntimes_core.engine.failure_handling import FailureHandler
 from kruntimes_core.engine.outcome_resolver import OutcomeResolver
 from kruntimes_core.engine.plugin_work import BatchRetryWork, Work, WorkResult
 from kruntimes_core.engine.reserve import AssumedRuns
-from kruntimes_core.engine.run_lifecycle import RunLifecycle
+from kruntimes_core.engine.run_event_handlers import RunEventHandlers
 from kruntimes_core.engine.runs import RunEntry, Runs, Stage
 from kruntimes_core.engine.schedule_one import ScheduleOne
 from kruntimes_core.engine.scheduling_cycle import SchedulingCycle
@@ -80,11 +80,11 @@ class Engine:
         self._assumed = assumed = AssumedRuns(cache)
         self._calls = calls = CallQueue(runs, timers)
 
-        self._lifecycle = lifecycle = RunLifecycle(runs, cache, queue, assumed, calls, counters)
+        self._run_handlers = run_handlers = RunEventHandlers(runs, cache, queue, assumed, calls, counters)
         self._binding_cycle = binding = BindingCycle(
-            clock, runs, cache, queue, assumed, calls, lifecycle, counters
+            clock, runs, cache, queue, assumed, calls, run_handlers, counters
         )
-        self._resolver = OutcomeResolver(timers, runs, queue, calls, lifecycle, binding)
+        self._resolver = OutcomeResolver(timers, runs, queue, calls, run_handlers, binding)
 
         failures = FailureHandler(settings.text_delay, clock, current, queue, calls, journal, counters)
         cycle = SchedulingCycle(clock, current, cache, queue, assumed, calls, failures, journal, counters)
@@ -104,11 +104,11 @@ class Engine:
         self._clock.advance(now)
         match event:
             case events.RunObserved(observation):
-                self._lifecycle.observed(observation)
+                self._run_handlers.observed(observation)
             case events.RunGone():
-                self._lifecycle.gone(event.namespace, event.name, event.uid)
+                self._run_handlers.gone(event.namespace, event.name, event.uid)
             case events.RunsListed():
-                self._lifecycle.listed(event.observations, event.version, event.namespace)
+                self._run_handlers.listed(event.observations, event.version, event.namespace)
             case events.PodObserved(observation):
                 self.cache.pods.observe(observation, now)
             case events.PodGone():
@@ -189,7 +189,7 @@ class Engine:
         for entry in self._runs:
             # A text in flight changes nothing; a bind or an ending in flight gets its answer first.
             if entry.stage is Stage.BINDING and entry.assumption and not entry.assumption.guard:
-                self._lifecycle.drop_bind(entry)
+                self._run_handlers.drop_bind(entry)
             elif entry.stage is Stage.SCHEDULING or (
                 entry.stage is Stage.ENDING and self._calls.in_flight(entry) is None
             ):

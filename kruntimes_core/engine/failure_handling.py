@@ -35,29 +35,20 @@ class FailureHandler:
     def unschedulable(self, cycle: Cycle, outcome: Unschedulable, current: bool) -> None:
         """Let the Run wait for a change, or for a time after a refused reservation.
 
-        current: whether nothing changed that it was not answered for. A cycle that has not begun was planned
-        for the first Run of a class, where that waits and goes on waiting.
+        current: whether nothing changed that it was not answered for.
         """
         entry, message = cycle.entry, waiting_message_of(cycle, outcome)
         self._counters.synced(SyncResult.NO_PODS)
         if cycle.turned_down:
             self._queue.back_off(entry)
         else:
-            self._wait_in_class(cycle, outcome, current)
+            profile, state = cycle.profile, outcome.prefilter_state
+            dependencies = self._profiles.dependencies(profile)
+            waiting = self._queue.unschedulable.add(entry, profile.name, state, dependencies, current)
+            if outcome.retry_at is not None:
+                self._queue.retry_class_at(waiting, outcome.retry_at)
         if is_news(entry.decision, cycle.equivalence_class, message):
             self._show(cycle, outcome, message)
-
-    def _wait_in_class(self, cycle: Cycle, outcome: Unschedulable, current: bool) -> None:
-        waiting, state = cycle.equivalence_class, outcome.prefilter_state
-        if waiting is not None and cycle.steps is None:
-            self._queue.unschedulable.keep(waiting, cycle.entry, state, current)
-        else:
-            dependencies = self._profiles.dependencies(cycle.profile)
-            waiting = self._queue.unschedulable.add(
-                cycle.entry, cycle.profile.name, state, dependencies, current
-            )
-        if outcome.retry_at is not None:
-            self._queue.retry_class_at(waiting, outcome.retry_at)
 
     # The waiting text
 

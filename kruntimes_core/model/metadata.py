@@ -71,10 +71,6 @@ def kept_annotations(annotations: Mapping[str, str]) -> Mapping[str, str]:
     characters = sum(map(len, annotations)) + sum(map(len, annotations.values()))
     if characters * _MAX_UTF8 <= _MAX_ANNOTATION_BYTES:
         return annotations
-    return _within_bound(annotations)
-
-
-def _within_bound(annotations: Mapping[str, str]) -> dict[str, str]:
     kept = {}
     room = _MAX_ANNOTATION_BYTES
     for key in sorted(annotations):

@@ -61,7 +61,7 @@ class RuntimePod:
 
     def fits(self, request: Request) -> bool:
         """Whether usage + request <= capacity for every requested resource (exact)."""
-        return _lacking(self, request) is None
+        return shortage(self, request) is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,21 +83,12 @@ def shortage(pod: RuntimePod, request: Request) -> str | None:
 
     It names the first resource of the request that lacks room.
     """
-    resource = _lacking(pod, request)
-    if resource is None:
-        return None
-    limit = pod.capacity.get(resource)
-    if limit is None:
-        return f"{resource} is not advertised"
-    return f"{resource}: {pod.usage.get(resource, 0)} in use + {request[resource]} requested > {limit}"
-
-
-def _lacking(pod: RuntimePod, request: Request) -> str | None:
-    capacity, usage = pod.capacity, pod.usage
     for resource, amount in request.items():
-        limit = capacity.get(resource)
-        if limit is None or usage.get(resource, 0) + amount > limit:
-            return resource
+        used, limit = pod.usage.get(resource, 0), pod.capacity.get(resource)
+        if limit is None:
+            return f"{resource} is not advertised"
+        if used + amount > limit:
+            return f"{resource}: {used} in use + {amount} requested > {limit}"
     return None
 
 

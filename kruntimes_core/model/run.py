@@ -249,12 +249,28 @@ class RunDecoder:
         )
 
     def _compile_resources(self, value: object) -> _Resources:
+        """The complete request: positive integers by resource name, `runs` always among them.
+
+        Zero is dropped, but a zero or missing `runs` is 1. The first amount that is not an integer from 0
+        up to 2^63-1 makes the request invalid (API contract, Resources).
+        """
+        entries, invalid = NOTHING, None
+        amounts: dict[str, int] = {}
         try:
-            request = self._requests.of(_requested(value))
-            return _Resources(request, request, None)
+            entries = optional_members(optional_members(value, "spec.resources").get("requests"), _REQUESTS)
         except DecodeError as error:
-            held = self._requests.of(_readable(value))
-            return _Resources(self._requests.of({_RUNS: 1}), held, _invalid("InvalidResources", error))
+            invalid = _invalid("InvalidResources", error)
+        for resource, quantity in entries.items():
+            try:
+                amounts[resource] = _amount(resource, quantity)
+            except DecodeError as error:
+                invalid = invalid or _invalid("InvalidResources", error)
+                amounts[resource] = _readable(resource, quantity)
+        one = {_RUNS: 1}
+        held = self._requests.of(
+            one | {resource: amount for resource, amount in amounts.items() if amount > 0}
+        )
+        return _Resources(held if invalid is None else self._requests.of(one), held, invalid)
 
     def _compile_affinity(self, value: object) -> tuple[Affinity, InvalidInput | None]:
         try:
@@ -297,47 +313,6 @@ def _attempt(status: Mapping[str, object]) -> int:
     return value if type(value) is int and value >= 1 else 1
 
 
-def _requested(resources: object) -> dict[str, int]:
-    """The complete request: positive integers by resource name, `runs` always among them.
-
-    Raises `DecodeError` for the first amount that is not an integer from 0 up to 2^63-1 (API
-    contract, Resources). Zero is dropped, but a zero or missing `runs` is 1.
-    """
-    amounts = {}
-    for resource, value in _request_entries(resources).items():
-        amount = _amount(resource, value)
-        if amount:
-            amounts[resource] = amount
-    amounts.setdefault(_RUNS, 1)
-    return amounts
-
-
-def _readable(resources: object) -> dict[str, int]:
-    """What can be read of an invalid request: an active Run must not hold less than that.
-
-    A fraction is rounded up, what is above 2^63-1 counts as that, negative and unreadable amounts
-    are dropped; `runs` is at least 1 (API contract, Resources).
-    """
-    try:
-        entries = _request_entries(resources)
-    except DecodeError:
-        entries = NOTHING
-    amounts = {}
-    for resource, value in entries.items():
-        try:
-            amount = min(ceil(read_quantity(value)), MAX_AMOUNT)
-        except QuantityError:
-            continue
-        if amount > 0 and isinstance(resource, str):
-            amounts[resource] = amount
-    amounts.setdefault(_RUNS, 1)
-    return amounts
-
-
-def _request_entries(resources: object) -> Mapping[str, object]:
-    return optional_members(optional_members(resources, "spec.resources").get("requests"), _REQUESTS)
-
-
 def _amount(resource: object, value: object) -> int:
     path = f"{_REQUESTS}[{quoted(resource)}]"
     if not isinstance(resource, str):
@@ -346,6 +321,17 @@ def _amount(resource: object, value: object) -> int:
         return request_amount(value)
     except QuantityError as error:
         raise DecodeError(path, str(error), unreadable=error.unreadable) from None
+
+
+def _readable(resource: object, value: object) -> int:
+    """What can be read of an amount that is not valid: an active Run must not hold less than that.
+
+    A fraction is rounded up, what is above 2^63-1 counts as that, all else as 0 (API contract, Resources).
+    """
+    try:
+        return min(ceil(read_quantity(value)), MAX_AMOUNT) if isinstance(resource, str) else 0
+    except QuantityError:
+        return 0
 
 
 def _workspace(value: object) -> tuple[str | None, InvalidInput | None]:

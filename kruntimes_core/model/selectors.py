@@ -139,18 +139,14 @@ def compile_affinity(value: object) -> Affinity:
     """
     path = "spec.affinity"
     affinity = optional_members(value, path)
-    together = _half(affinity, "runAffinity", path)
-    apart = _half(affinity, "runAntiAffinity", path)
+    together = optional_members(affinity.get("runAffinity"), f"{path}.runAffinity")
+    apart = optional_members(affinity.get("runAntiAffinity"), f"{path}.runAntiAffinity")
     return Affinity(
         required=_required(together, f"{path}.runAffinity.{_REQUIRED}"),
         required_anti=_required(apart, f"{path}.runAntiAffinity.{_REQUIRED}"),
         preferred=_preferred(together, f"{path}.runAffinity.{_PREFERRED}"),
         preferred_anti=_preferred(apart, f"{path}.runAntiAffinity.{_PREFERRED}"),
     )
-
-
-def _half(affinity: Mapping[str, object], name: str, path: str) -> Mapping[str, object]:
-    return optional_members(affinity.get(name), f"{path}.{name}")
 
 
 def _required(half: Mapping[str, object], path: str) -> tuple[AffinityTerm, ...]:

@@ -6,12 +6,10 @@ is a value or an error of one line that names the file and the line, never a tra
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -98,18 +96,21 @@ def load_documents(text: str | bytes, source: str) -> Iterator[tuple[int, object
     yield from _yaml_documents(decoded, source) if documents is None else documents
 
 
-def locate(text: str | bytes, path: Sequence[str | int], document: int = 0) -> int | None:
-    """The line of the field at `path`, or of the nearest part of the path that exists.
+def locate(text: str | bytes, path: Sequence[str | int]) -> int | None:
+    """The line of the field at `path` in the first document, or of the nearest part of the path that exists.
 
-    path: keys and list positions, as in `("plugins", "enabled", 0, "weight")`. document: its place
-    in the text, from 0. Returns None where the text has no such document or cannot be read. Reads
-    the whole text again, so it is for error messages only.
+    path: keys and list positions, as in `("plugins", "enabled", 0, "weight")`. Returns None where the text
+    has no document or cannot be read. Reads the text again, so it is for error messages only.
     """
     try:
-        root, lines_before = _compose(_decode(text, ""), document)
-    except (InputError, JsonError, RecursionError, yaml.YAMLError):
+        decoded = _decode(text, "")
+        if looks_like_json(decoded):
+            # A tab in JSON is space between tokens, where libyaml takes it and PyYAML does not.
+            decoded = decoded.replace("\t", " ")
+        root = next(iter(yaml.compose_all(decoded, YamlLoader)), None)
+    except (InputError, RecursionError, yaml.YAMLError):
         return None
-    return None if root is None else lines_before + _line(root, path)
+    return None if root is None else _line(root, path)
 
 
 def _decode(text: str | bytes, source: str) -> str:
@@ -187,20 +188,6 @@ def _marked(error: yaml.MarkedYAMLError, text: str, source: str) -> str:
     if isinstance(error, ScannerError) and "\t" in "".join(text.split("\n", line)[line - 1 : line]):
         problem += " (a tab? YAML is indented with spaces)"
     return f"{source}:{line}: {problem}"
-
-
-def _compose(text: str, document: int) -> tuple[yaml.Node | None, int]:
-    """The root node of one document, and how many lines stand before what it was composed from."""
-    if looks_like_json(text):
-        with contextlib.suppress(JsonError):
-            offsets = [offset for offset, _ in read_json(text)] + [len(text)]
-            if document + 1 >= len(offsets):
-                return None, 0
-            start, end = offsets[document : document + 2]
-            # A tab in JSON is space between tokens, where libyaml takes it and PyYAML does not.
-            nodes = yaml.compose_all(text[start:end].replace("\t", " "), YamlLoader)
-            return next(iter(nodes), None), text.count("\n", 0, start)
-    return next(islice(yaml.compose_all(text, YamlLoader), document, None), None), 0
 
 
 def _line(node: yaml.Node, path: Sequence[str | int]) -> int:

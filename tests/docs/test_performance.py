@@ -7,8 +7,7 @@ import click
 import pytest
 
 from kruntimes_core.cli.bench.command import bench
-from kruntimes_core.cli.bench.live import load_of
-from kruntimes_core.cli.bench.options import BenchOptions
+from kruntimes_core.cli.bench.live import settings_of
 from kruntimes_core.lab.bench.engine.workloads import WORKLOADS
 from tests.docs.pages import page, rows
 
@@ -32,9 +31,7 @@ def test_a_command_for_the_engine_is_understood(arguments: str) -> None:
 @pytest.mark.parametrize("arguments", LOADS)
 def test_a_command_for_a_load_is_understood(arguments: str) -> None:
     with bench.make_context("bench", shlex.split(arguments)) as context:
-        options = BenchOptions(**context.params)
-        options.check()
-        load_of(options).check()
+        settings_of(context.params).load.check()
 
 
 def test_every_figure_of_the_engine_is_there() -> None:

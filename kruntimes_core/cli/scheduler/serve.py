@@ -9,10 +9,11 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 
 import click
 
@@ -31,10 +32,12 @@ from kruntimes_core.cluster.garbage_collection import freeze_regularly
 from kruntimes_core.cluster.observability.endpoints import (
     Endpoints,
     ListenAddress,
-    PageHandler,
+    Page,
     parse_address,
 )
-from kruntimes_core.cluster.observability.log import Format, Log
+from kruntimes_core.cluster.observability.http_server import RequestProblems
+from kruntimes_core.cluster.observability.log import Format, Log, log_loop_problems
+from kruntimes_core.cluster.observability.log_writer import BackgroundWriter
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.framework.configuration import Configuration, Profiles, configuration_from
@@ -45,30 +48,61 @@ from kruntimes_core.model.messages import InputError
 def serve(options: SchedulerOptions) -> Exit:
     """Run the scheduler. Raises `InputError` for whatever keeps it from starting."""
     durations_of(options)
-    probes = parse_address(options.health_probe_bind_address, "--health-probe-bind-address")
-    metrics = parse_address(options.metrics_bind_address, "--metrics-bind-address")
-    clock = SystemClock()
-    log = Log(sys.stderr, clock, options.verbosity, Format(options.log_format))
-    configuration, plugin_worker = configuration_from(options.config), ThreadPluginWorker(log)
-    profiles = plugin_worker.build(configuration, PluginRegistry())
-    arguments = SchedulerArguments(options, configuration, profiles, plugin_worker)
-    asyncio.run(_serve(arguments, probes, metrics, clock, log))
+    addresses = Addresses.of(options)
+    configuration = configuration_from(options.config)
+    clock, writer = SystemClock(), _log_writer()
+    log = Log(writer, clock, options.verbosity, Format(options.log_format))
+    plugin_worker = ThreadPluginWorker(log)
+    try:
+        profiles = plugin_worker.build(configuration, PluginRegistry())
+        arguments = SchedulerArguments(options, configuration, profiles, plugin_worker)
+        asyncio.run(_serve(arguments, addresses, clock, log))
+    finally:
+        if isinstance(writer, BackgroundWriter):
+            writer.close()
     return Exit.DONE
 
 
-async def _serve(
-    arguments: SchedulerArguments,
-    probes: ListenAddress | None,
-    metrics: ListenAddress | None,
-    clock: Clock,
-    log: Log,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where a scheduler listens; None for what is switched off."""
+
+    probes: ListenAddress | None
+    metrics: ListenAddress | None
+    debug: ListenAddress | None
+
+    @classmethod
+    def of(cls, options: SchedulerOptions) -> Addresses:
+        """Those of the options. Raises `InputError`."""
+        debug = parse_address(options.debug_bind_address, "--debug-bind-address")
+        if debug is not None and not debug.on_loopback:
+            raise InputError(
+                f"{debug.flag} {debug} is not a loopback address: write 127.0.0.1:PORT,"
+                " and reach it with kubectl port-forward"
+            )
+        return cls(
+            parse_address(options.health_probe_bind_address, "--health-probe-bind-address"),
+            parse_address(options.metrics_bind_address, "--metrics-bind-address"),
+            debug,
+        )
+
+
+def _log_writer() -> BackgroundWriter | TextIO:
+    """Standard error, written beside the loop. The descriptor is a copy: a plugin may close the original."""
+    try:
+        return BackgroundWriter(os.dup(sys.stderr.fileno()))
+    except (OSError, ValueError):  # no descriptor: a stream in memory
+        return sys.stderr
+
+
+async def _serve(arguments: SchedulerArguments, addresses: Addresses, clock: Clock, log: Log) -> None:
     options = arguments.options
+    log_loop_problems(asyncio.get_running_loop(), log, clock)
     connection = await connect(options.kubeconfig, options.context, os.environ, clock)
     async with scheduler_of(arguments, connection, clock, log) as host:
-        endpoints = _endpoints(host, clock)
+        endpoints = _endpoints(host, clock, RequestProblems(log, clock))
         try:
-            await endpoints.open(probes, metrics)
+            await endpoints.open(addresses.probes, addresses.metrics, addresses.debug)
             _say_started(options, connection, endpoints, log)
             build = arguments.plugin_worker.build
             Reloading(host, options.config, arguments.configuration, build, log).on_hangup()
@@ -92,10 +126,15 @@ def _say_started(options: SchedulerOptions, connection: Connection, endpoints: E
         log.info("listening", endpoint=what, address=ListenAddress(name, port, what))
 
 
-def _endpoints(host: Scheduler, clock: Clock) -> Endpoints:
+def _endpoints(host: Scheduler, clock: Clock, problems: RequestProblems) -> Endpoints:
     comparer = host.comparer
-    pages = {REPORT_PATH: report_page(comparer, clock)} if comparer is not None else {}
-    return Endpoints(alive=host.alive, ready=host.ready, metrics=host.metrics.exposition, pages=pages)
+    return Endpoints(
+        alive=host.alive,
+        ready=host.ready,
+        metrics=host.metrics.exposition,
+        problems=problems,
+        debug={REPORT_PATH: report_page(comparer, clock)} if comparer is not None else None,
+    )
 
 
 def _stop(host: Scheduler, log: Log, number: signal.Signals) -> None:
@@ -216,7 +255,7 @@ def _has_terminal() -> bool:
 
 
 REPORT_PATH = "/dry-run"
-"""Where the report is served, beside the metrics."""
+"""Where the debug address serves the report: it names Runs."""
 _COLUMNS = [TableColumn(name) for name in ("KIND", "PLUGIN", "REASON", "RUNS", "CLEAR", "LAST")]
 
 
@@ -230,7 +269,7 @@ def print_report(comparer: DryRunComparer, clock: Clock, form: str) -> None:
         click.echo(line)
 
 
-def report_page(comparer: DryRunComparer, clock: Clock) -> PageHandler:
+def report_page(comparer: DryRunComparer, clock: Clock) -> Page:
     """The report as a page: a table, or JSON with `?output=json`."""
 
     def page(query: Mapping[str, str]) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.informers.reflector import Reflector
@@ -79,17 +79,13 @@ class HealthChecks:
 
     def alive(self) -> list[HealthCheck]:
         """What a restart would repair. An API server that does not answer is no part of it."""
-        hung = [one.handler.title for one in self._reflectors if one.liveness.tried_seconds > _HUNG_SECONDS]
-        past = [
-            one.handler.title for one in self._reflectors if one.liveness.outdated_seconds > _OUTDATED_SECONDS
-        ]
+        hung = [one for one in self._reflectors if one.liveness.tried_seconds > _HUNG_SECONDS]
+        past = [one for one in self._reflectors if one.liveness.outdated_seconds > _OUTDATED_SECONDS]
         overdue = self._dispatcher.overdue
         return [
             HealthCheck("plugin-worker", self._blocked.why()),
-            HealthCheck("watches", f"no list or watch ends any more: {', '.join(hung)}" if hung else ""),
-            HealthCheck(
-                "versions", f"more was seen than the API server has: {', '.join(past)}" if past else ""
-            ),
+            _of_resources("watches", "no list or watch ends any more", hung),
+            _of_resources("versions", "more was seen than the API server has", past),
             HealthCheck(
                 "api-dispatcher", f"{counted(overdue, 'request')} did not end in time" if overdue else ""
             ),
@@ -99,10 +95,7 @@ class HealthChecks:
         """What keeps Runs from being placed, or from being placed by the present state."""
         names = ", ".join(sorted({block.error.plugin for block in self._blocked.blocks()}))
         return [
-            *(
-                HealthCheck(one.handler.title.replace(" ", "-"), one.problem or "")
-                for one in self._reflectors
-            ),
+            *self._followed(),
             HealthCheck("plugin-worker", f"calls of {names} do not return" if names else ""),
         ]
 
@@ -113,3 +106,28 @@ class HealthChecks:
                 return check.why
         lost = (one for one in self._reflectors if one.liveness.worked_seconds > _LOST_SECONDS)
         return next((one.problem or "" for one in lost), "")
+
+    def _followed(self) -> Iterator[HealthCheck]:
+        """For each resource, whether it is listed and watched in every namespace that is followed."""
+        by_resource: dict[str, list[Reflector]] = {}
+        for reflector in self._reflectors:
+            by_resource.setdefault(reflector.handler.resource.title, []).append(reflector)
+        for title, reflectors in by_resource.items():
+            failed = [one for one in reflectors if one.problem is not None]
+            if not failed:
+                yield HealthCheck(title)
+                continue
+            kind = failed[0].problem_without_names
+            if len(reflectors) > 1:
+                kind = f"in {len(failed)} of {counted(len(reflectors), 'namespace')}: {kind}"
+            problems = "; ".join(one.problem or "" for one in failed)
+            yield HealthCheck(title, problems, without_names=kind)
+
+
+def _of_resources(name: str, problem: str, reflectors: Sequence[Reflector]) -> HealthCheck:
+    """A check of lists and watches: these have the problem."""
+    if not reflectors:
+        return HealthCheck(name)
+    titles = ", ".join(one.handler.title for one in reflectors)
+    resources = ", ".join(dict.fromkeys(one.handler.resource.title for one in reflectors))
+    return HealthCheck(name, f"{problem}: {titles}", without_names=f"{problem}: {resources}")

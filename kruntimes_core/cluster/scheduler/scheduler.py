@@ -81,7 +81,7 @@ class Scheduler:
                 handler=handler,
                 clock=clock,
                 random=random,
-                log=log,
+                log=self._log,
                 changed=self._following_changed,
             )
             for handler in resource_event_handlers(decoder, namespaces, self.observed, self._known)
@@ -94,7 +94,7 @@ class Scheduler:
                 engine=self.engine,
                 clock=clock,
                 plugin_worker=plugin_worker,
-                log=log,
+                log=self._log,
                 wake=self._wakeup.set,
             )
         self.dispatcher = ApiDispatcher(
@@ -102,7 +102,7 @@ class Scheduler:
             transport=self.transport,
             clock=clock,
             decoder=decoder,
-            log=log,
+            log=self._log,
             answered=self._answered,
             freed=self._wakeup.set,
             take_write=self.comparer.take_write if self.comparer is not None else None,
@@ -117,7 +117,7 @@ class Scheduler:
             engine=self.engine,
             dispatcher=self.dispatcher,
             clock=clock,
-            log=log,
+            log=self._log,
             wake=self._wakeup.set,
         )
         self._loop = SchedulingLoop(
@@ -136,7 +136,7 @@ class Scheduler:
                 engine=self.engine,
                 clock=clock,
                 random=random,
-                log=log,
+                log=self._log,
                 may_record=lambda: self.leadership.deciding and leadership.leading,
                 timeout_seconds=leadership.limits.write_seconds,
             )
@@ -170,6 +170,7 @@ class Scheduler:
             reflectors=self._reflectors,
             clock=self._clock,
             permissions=self._permissions,
+            log=self._log,
         )
 
     # What happens

@@ -47,30 +47,26 @@ class UnschedulableRuns:
         dependencies: ProfileDependencies,
         current: bool,
     ) -> EquivalenceClass:
-        """Let a Run wait in its class. current: nothing changed that it was not answered for.
+        """Let a Run wait, or wait on, in its class. current: nothing changed that it was not answered for.
 
         The class goes to sleep when its answer is known to hold, else it stays in the queue.
         """
-        run = entry.run
-        key: ClassKey = (run.namespace, run.runtime, profile, state.class_key)
-        waiting = self._classes.get(key) or self._new_class(key, dependencies)
-        entry.answered_from(state)
-        waiting.add(entry)
-        self._dependencies.add(entry, state)
-        if current:
-            waiting.sleep()
-        else:
-            self._wake(waiting, None)
-        return waiting
-
-    def keep(self, waiting: EquivalenceClass, entry: RunEntry, state: PreFilterState, current: bool) -> None:
-        """The first Run of a class was planned where it waits, and found no Pod; see `add`."""
-        if entry.prefilter_state is not state and entry.prefilter_state is not None:
+        waiting = entry.equivalence_class
+        if not isinstance(waiting, EquivalenceClass):
+            run = entry.run
+            key: ClassKey = (run.namespace, run.runtime, profile, state.class_key)
+            waiting = self._classes.get(key) or self._new_class(key, dependencies)
+            waiting.add(entry)
+            self._dependencies.add(entry, state)
+            if not current:
+                self._wake(waiting, None)
+        elif entry.prefilter_state is not None and entry.prefilter_state is not state:
             self._dependencies.remove(entry, entry.prefilter_state)
             self._dependencies.add(entry, state)
-            entry.answered_from(state)
+        entry.answered_from(state)
         if current:
             waiting.sleep()
+        return waiting
 
     def remove(self, entry: RunEntry) -> None:
         """Take a Run out of its class and of every index; nothing happens if it does not wait."""

@@ -16,7 +16,7 @@ from typing import Any
 
 import pluggy
 from packaging.utils import canonicalize_name
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from kruntimes_core.framework.hookspecs import PROJECT, SchedulerHooks
 from kruntimes_core.framework.plugin_registry.checks import (
@@ -149,14 +149,11 @@ def _candidates(distribution: Distribution) -> Iterator[DiscoveredPlugin]:
         problem = f"its entry_points.txt cannot be read ({error}): reinstall {owner}"
         yield DiscoveredPlugin(owner, owner, version, problem=problem)
         return
+    unfit = "a plugin's name is UpperCamelCase, as in RunAffinity: rename its entry point"
     for entry_point in entry_points:
-        yield DiscoveredPlugin(entry_point.name, owner, version, entry_point, _name_problem(entry_point.name))
-
-
-def _name_problem(name: str) -> str | None:
-    if _PLUGIN_NAME.fullmatch(name):
-        return None
-    return "a plugin's name is UpperCamelCase, as in RunAffinity: rename its entry point"
+        name = entry_point.name
+        fits = _PLUGIN_NAME.fullmatch(name) is not None
+        yield DiscoveredPlugin(name, owner, version, entry_point, None if fits else unfit)
 
 
 def import_plugin(discovered: DiscoveredPlugin) -> object:
@@ -235,15 +232,11 @@ def _instance(loaded: LoadedPlugin, arguments: Mapping[str, Any] | None) -> obje
         return loaded.value
     create: Callable[..., object] = loaded.value
     model = loaded.declaration.arguments
-    given = () if model is None else (_validated(loaded, model, arguments or {}),)
-    with plugin_code("it cannot be built", f"correct or upgrade {loaded.distribution}"):
-        return create(*given)
-
-
-def _validated(loaded: LoadedPlugin, model: type[BaseModel], arguments: Mapping[str, Any]) -> BaseModel:
     advice = f"correct or upgrade {loaded.distribution}"
     with plugin_code("its Arguments fail", advice, passes=ValidationError):
-        return model.model_validate(dict(arguments))
+        given = () if model is None else (model.model_validate(dict(arguments or {})),)
+    with plugin_code("it cannot be built", advice):
+        return create(*given)
 
 
 def _register(manager: pluggy.PluginManager, name: str, plugin: object) -> tuple[HookImplementation, ...]:

@@ -113,7 +113,7 @@ async def dev_cluster(
     settings: DevSettings, placing: DevScheduling, clock: Clock, log: Log
 ) -> AsyncIterator[DevCluster]:
     """Serve a cluster with its Runtimes. Raises `InputError` for a port that cannot be used."""
-    server, counts = EmbeddedServer(port=settings.port), RunCounts(clock)
+    server, counts = EmbeddedServer(port=settings.port, log=log), RunCounts(clock)
     server.api.observers.append(counts.note)
     random = Random(settings.behaviour.seed)  # noqa: S311 - for jitter
     async with (

@@ -12,7 +12,7 @@ from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of
-from kruntimes_core.lab.apiserver.requests import Write
+from kruntimes_core.lab.apiserver.requests import AcceptedWrite
 from kruntimes_core.lab.dev.workload import NAMESPACE
 from kruntimes_core.lab.runtimes.world import runtime_of
 from kruntimes_core.model.pod import RuntimePod
@@ -64,7 +64,7 @@ class RunCounts:
             self._recent.popleft()
         return len(self._recent) * SECOND / max(min(now - self.began, _RATE_TICKS), SECOND)
 
-    def note(self, write: Write) -> None:
+    def note(self, write: AcceptedWrite) -> None:
         """Count an accepted write."""
         if write.plural == "pods" and write.after is not None:
             self.runtimes.add((metadata_of(write.after)["namespace"], runtime_of(write.after)))

@@ -10,9 +10,9 @@ from random import Random
 from typing import Any
 
 from kruntimes_core.cluster.client.resources import RUNS
+from kruntimes_core.lab.apiserver.errors import ApiError
 from kruntimes_core.lab.apiserver.objects import Object
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.apiserver.status import ApiError
 
 NAMESPACE = "default"
 DEMO_RUNTIMES = ("py", "node", "sql")

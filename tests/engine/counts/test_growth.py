@@ -14,9 +14,9 @@ from counting.shapes import BASE, LINES, SIZES, SPARE_BYTES
 
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.bench.engine.measuring import Bench
+from kruntimes_core.lab.bench.engine.driver import EngineSetup
+from kruntimes_core.lab.bench.engine.measurement import EngineBench
 from kruntimes_core.lab.bench.engine.shape import Shape
-from kruntimes_core.lab.bench.engine.site import Means
 from kruntimes_core.lab.bench.engine.workloads import WORKLOADS, Timed
 from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
@@ -78,14 +78,14 @@ FEW = 2.0
     ids=lambda workload: str(workload.name),
 )
 def test_no_hook_is_asked_more_often_than_in_proportion(profiles: Profiles, workload: Timed) -> None:
-    bench = Bench([workload], SHAPE, Means(profiles, Settings()), 1, growth=True)
+    bench = EngineBench([workload], SHAPE, EngineSetup(profiles, Settings()), 1, growth=True)
     assert len(list(bench.run())) == bench.steps
     grown = [(growth.dimension, hook) for growth in bench.growth for hook in growth.hooks]
-    assert any(max(hook.calls) > FEW for _, hook in grown), "a plugin was asked something"
+    assert any(max(hook.calls.values) > FEW for _, hook in grown), "a plugin was asked something"
     steep = [
-        (dimension, hook.name, hook.calls)
+        (dimension, hook.name, hook.calls.values)
         for dimension, hook in grown
-        if max(hook.calls) > FEW and hook.calls_exponent > 1
+        if max(hook.calls.values) > FEW and hook.calls.exponent > 1
     ]
     assert not steep
 

@@ -18,8 +18,8 @@ from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.lab.apiserver.kinds.strategy import MERGE
 from kruntimes_core.lab.apiserver.requests import Patch
-from kruntimes_core.lab.apiserver.resources import MERGE
 from kruntimes_core.lab.apiserver.server import ApiServer
 from kruntimes_core.lab.dev import workload
 from kruntimes_core.lab.runtimes.actor import SimulatedRuntimes

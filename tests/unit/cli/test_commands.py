@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.cli.bench.engine import answer as bench_answer
+from kruntimes_core.cli.bench import engine_tables as bench_answer
 from kruntimes_core.cli.commands import stop_on_signals, with_time_limit
 from kruntimes_core.cli.main import main
 from kruntimes_core.cluster import attended_calls

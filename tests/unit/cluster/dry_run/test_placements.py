@@ -223,7 +223,7 @@ def test_a_plugin_that_changes_its_mind_explains_nothing() -> None:
 def test_more_differences_than_can_be_explained_are_counted_all_the_same(
     profiles: Profiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kruntimes_core.cluster.dry_run.evaluation._LONGEST", 0)
+    monkeypatch.setattr("kruntimes_core.cluster.dry_run.classification._LONGEST", 0)
 
     async def scene(site: Site, other: Beside) -> None:
         await other.starts_with("r1", pods=TWO_PODS)

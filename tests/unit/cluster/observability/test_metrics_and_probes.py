@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import re
 import threading
 import urllib.request
@@ -14,6 +15,7 @@ from memoryapi.events import EventWay
 from memoryapi.site import Site, play
 from virtual.planning import InlinePlanner
 
+from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
 from kruntimes_core.cluster.dry_run.report import register_dry_run_metrics
 from kruntimes_core.cluster.leader_election.elector import (
@@ -29,6 +31,7 @@ from kruntimes_core.cluster.observability.endpoints import (
     parse_address,
     probe_text,
 )
+from kruntimes_core.cluster.observability.http_server import RequestProblems
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples
 from kruntimes_core.engine.counters import Counters, SyncResult
@@ -231,7 +234,10 @@ def asked(
 
     async def main() -> list[tuple[int, str]]:
         endpoints = Endpoints(
-            alive=lambda: [HealthCheck("plugin-worker")], ready=lambda: [ready], metrics=lambda: b"m 1\n"
+            alive=lambda: [HealthCheck("plugin-worker")],
+            ready=lambda: [ready],
+            metrics=lambda: b"m 1\n",
+            problems=no_problems(),
         )
         await endpoints.open(probes, metrics)
         try:
@@ -243,6 +249,11 @@ def asked(
             await endpoints.close()
 
     return asyncio.run(main())
+
+
+def no_problems() -> RequestProblems:
+    clock = SystemClock()
+    return RequestProblems(Log(io.StringIO(), clock), clock)
 
 
 def local(port: int = 0) -> ListenAddress:
@@ -280,8 +291,9 @@ def test_an_endpoint_may_be_switched_off() -> None:
 
 def test_a_port_in_use_is_one_line(unused_port: int) -> None:
     async def main() -> None:
-        endpoints = Endpoints(alive=list, ready=list, metrics=bytes)
-        other = Endpoints(alive=list, ready=list, metrics=bytes)
+        endpoints, other = (
+            Endpoints(alive=list, ready=list, metrics=bytes, problems=no_problems()) for _ in range(2)
+        )
         await endpoints.open(local(unused_port), None)
         try:
             await other.open(local(unused_port), None)

@@ -8,8 +8,8 @@ from itertools import islice
 import pytest
 from virtual.time import run_virtual
 
-from kruntimes_core.lab.apiserver.requests import Write
-from kruntimes_core.lab.apiserver.status import ApiError
+from kruntimes_core.lab.apiserver.errors import ApiError
+from kruntimes_core.lab.apiserver.requests import AcceptedWrite
 from kruntimes_core.lab.dev import workload
 from kruntimes_core.lab.dev.overview import RunCounts
 from kruntimes_core.lab.dev.workload import DEMO_RUNTIMES, Arrival, demo, feed, first_runs, plain_runs
@@ -32,7 +32,7 @@ class Witness:
         self.active: dict[str, tuple[str, int]] = {}
         self.most = Counter[str]()
 
-    def note(self, write: Write) -> None:
+    def note(self, write: AcceptedWrite) -> None:
         if write.plural != "runs" or write.after is None:
             return
         name, status = write.after["metadata"]["name"], write.after.get("status", {})
