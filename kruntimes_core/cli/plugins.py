@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 # The command imports what it needs when it runs: help needs neither pydantic nor YAML nor the plugins.
 
-API_VERSION = "kruntimes.io/plugins/v1"
 _STATES = {"active": "green", "broken": "red", "duplicate": "red", "unknown": "yellow"}
 _PROFILE = TableColumn("PROFILE")
 _COLUMNS = (
@@ -85,35 +84,18 @@ def _would_start(configuration: Configuration, registry: PluginRegistry, calls: 
 
 def _show(states: Sequence[PluginState], form: str) -> None:
     from kruntimes_core.cli.output.documents import write_json, write_yaml
+    from kruntimes_core.framework.configuration import plugins_document
 
     if form == "json":
-        write_json(_document(states))
+        write_json(plugins_document(states))
     elif form == "yaml":
-        write_yaml(_document(states))
+        write_yaml(plugins_document(states))
     elif form == "name":
         for name in dict.fromkeys(state.name for state in states):
             click.echo(printable(name))
     elif states:
         screen = standard_output()
         print_lines(_table(states, screen, wide=form == "wide"), screen)
-
-
-def _document(states: Sequence[PluginState]) -> dict[str, Any]:
-    """The list for other programs; keys in the order of the table's columns."""
-    plugins = [
-        {
-            "profile": state.profile,
-            "name": state.name,
-            "distribution": state.distribution,
-            "version": state.version,
-            "state": state.state.value,
-            "hooks": list(state.hooks),
-            "weight": state.weight,
-            "why": state.why or None,
-        }
-        for state in states
-    ]
-    return {"apiVersion": API_VERSION, "plugins": plugins}
 
 
 def _table(states: Sequence[PluginState], screen: Screen, *, wide: bool) -> Iterator[str]:

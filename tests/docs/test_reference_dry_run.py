@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.cli.scheduler.serve import report_lines
+from kruntimes_core.cli.scheduler.debug_pages import report_lines
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.dry_run.held_decisions import PATIENCE_SECONDS
 from kruntimes_core.cluster.dry_run.report import (

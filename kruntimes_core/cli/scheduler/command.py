@@ -154,7 +154,7 @@ def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     metavar="ADDRESS",
     default="0",
     show_default=True,
-    help="Where what names Runs and namespaces is served: /checks, and /dry-run of a dry run."
+    help="Where what has names is served: /checks, /configuration, /plugins, and /dry-run of a dry run."
     " A loopback address; 0 switches it off.",
 )
 @click.option(

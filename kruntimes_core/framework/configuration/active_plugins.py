@@ -6,7 +6,7 @@ The order is the configuration's, then this file's, then the alphabet's; never t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -49,6 +49,7 @@ SUPPLIED = (
 )
 """The specification's plugins in its order: cheap and telling filters first, then the scorers."""
 
+_DOCUMENT_VERSION = "kruntimes.io/plugins/v1"
 # What pydantic says of an argument that is not there, or should not be, as the rest of a sentence.
 _PROBLEMS = {"missing": "is required: add it", "extra_forbidden": "unknown argument: correct or remove it"}
 
@@ -171,6 +172,24 @@ def describe_plugins(configuration: Configuration | None, registry: PluginRegist
             for claim in registry.discovered(name)
         ]
     return [state for one in configured_profiles(configuration) for state in _states_of(one, registry)]
+
+
+def plugins_document(states: Sequence[PluginState]) -> dict[str, Any]:
+    """The list for other programs; keys in the order of the table's columns."""
+    plugins = [
+        {
+            "profile": state.profile,
+            "name": state.name,
+            "distribution": state.distribution,
+            "version": state.version,
+            "state": state.state.value,
+            "hooks": list(state.hooks),
+            "weight": state.weight,
+            "why": state.why or None,
+        }
+        for state in states
+    ]
+    return {"apiVersion": _DOCUMENT_VERSION, "plugins": plugins}
 
 
 def to_install(*names: str) -> str:

@@ -15,7 +15,7 @@ import pytest
 from kruntimes_core.cli import dev_session
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.scheduler import serve
-from kruntimes_core.cli.scheduler.serve import Reloading
+from kruntimes_core.cli.scheduler.reloading import Reloading
 from kruntimes_core.cluster import attended_calls
 from kruntimes_core.cluster.attended_calls import AttendedCalls
 from kruntimes_core.cluster.clock import SystemClock
@@ -176,7 +176,7 @@ def test_a_reload_that_hangs_is_told_and_a_later_one_is_taken(
         worker = ThreadPluginWorker(log, limit_seconds=LIMIT)
         worker.build(Configuration(), PluginRegistry())
         install(step, hang)
-        reloading = Reloading(host, str(path), Configuration(), worker.build, log)
+        reloading = Reloading(host, str(path), Configuration(), PluginRegistry(), worker.build, log)
         for number in (1, 2):
             reloading.begin()
             await told(number)

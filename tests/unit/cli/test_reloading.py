@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kruntimes_core.cli.scheduler.serve import Reloading
+from kruntimes_core.cli.scheduler.reloading import Reloading
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, load_configuration
@@ -49,7 +49,12 @@ def reloaded(path: str | None, begin: Callable[[Reloading], None] = Reloading.be
         host, lines = Host(), Lines()
         begin(
             Reloading(
-                host, path, load_configuration(STEADY, "config"), build_profiles, Log(lines, SystemClock())
+                host,
+                path,
+                load_configuration(STEADY, "config"),
+                PluginRegistry(),
+                build_profiles,
+                Log(lines, SystemClock()),
             )
         )
         await lines.said.wait()
@@ -125,7 +130,7 @@ def test_a_configuration_that_is_being_read_is_not_read_twice() -> None:
 
     async def main() -> tuple[str, Host]:
         host, lines = Host(), Lines()
-        begun = Reloading(host, None, Configuration(), hang, Log(lines, SystemClock()))
+        begun = Reloading(host, None, Configuration(), PluginRegistry(), hang, Log(lines, SystemClock()))
         begun.begin()
         begun.begin()
         said = lines.getvalue()
@@ -156,7 +161,9 @@ def test_sighup_stays_what_it_is_on_a_terminal(monkeypatch: pytest.MonkeyPatch) 
     before = signal.getsignal(signal.SIGHUP)
 
     async def main() -> None:
-        Reloading(Host(), None, Configuration(), build_profiles, Log(Lines(), SystemClock())).on_hangup()
+        Reloading(
+            Host(), None, Configuration(), PluginRegistry(), build_profiles, Log(Lines(), SystemClock())
+        ).on_hangup()
         assert signal.getsignal(signal.SIGHUP) is before
 
     asyncio.run(main())

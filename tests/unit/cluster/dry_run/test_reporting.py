@@ -13,7 +13,7 @@ from memoryapi.site import Site
 from virtual.time import VirtualClock
 
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.cli.scheduler.serve import REPORT_PATH, report_lines, report_page
+from kruntimes_core.cli.scheduler.debug_pages import REPORT_PATH, report_lines, report_page
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.dry_run.report import (
     BLAMED,
