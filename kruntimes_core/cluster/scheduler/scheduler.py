@@ -9,6 +9,7 @@ from functools import partial
 from random import Random
 
 from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
+from kruntimes_core.cluster.client.resources import ApiResource
 from kruntimes_core.cluster.client.transport import ReadOnlyTransport, Transport
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
@@ -84,7 +85,9 @@ class Scheduler:
                 log=log,
                 changed=self._following_changed,
             )
-            for handler in resource_event_handlers(decoder, namespaces, self.observed, self._known)
+            for handler in resource_event_handlers(
+                decoder, namespaces, self.observed, self._known, self._bookmark
+            )
         ]
         self._informers = Informers(self._reflectors)
         self.comparer = None
@@ -141,8 +144,8 @@ class Scheduler:
                 timeout_seconds=leadership.limits.write_seconds,
             )
         self.oversold_pods = OversoldPods(
-            self.engine,
             log,
+            namespaces,
             self.event_recorder.sources.oversold if self.event_recorder is not None else None,
         )
         self._listen_to_decisions()
@@ -188,6 +191,11 @@ class Scheduler:
         if recorder is not None:
             recorder.sources.observed(event)
         self._wakeup.set()
+
+    def _bookmark(self, resource: ApiResource, namespace: str | None, version: str) -> None:
+        """A watch has shown all up to this version."""
+        if self.comparer is None:
+            self.oversold_pods.reached(resource, namespace, version)
 
     def _answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
         """A request was answered, and the engine knows."""
