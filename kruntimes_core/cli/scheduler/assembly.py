@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles
+from kruntimes_core.model.messages import InputError
 
 _USER_AGENT = f"kruntimes-scheduler/{__version__}"
 _STREAMS_A_NAMESPACE = 3
@@ -38,6 +40,8 @@ _LEASE_CONNECTIONS = 2
 """One for the renewal, one for the next renewal while the first is given up."""
 _EVENT_CONNECTIONS = 1
 """Events are sent one after the other, and no bind waits for this connection."""
+_OTHER_DESCRIPTORS = 64
+"""For files of Python and of plugins, a program that logs in, and the ports for probes and metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,20 @@ class SchedulerArguments:
         """How many connections requests and watches take together."""
         streams = _STREAMS_A_NAMESPACE * max(len(self.options.namespaces), 1)
         return self.configuration.requests_in_flight + streams + _SPARE_CONNECTIONS
+
+    def require_descriptors(self) -> None:
+        """Raise the limit of open files where it is too low. Raises `InputError` where that is not allowed."""
+        needed = self.connections + _LEASE_CONNECTIONS + _EVENT_CONNECTIONS + _OTHER_DESCRIPTORS
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft == resource.RLIM_INFINITY or soft >= needed:
+            return
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+        except (ValueError, OSError) as error:
+            raise InputError(
+                f"this process may have {hard} files and connections open, and the scheduler needs {needed}:"
+                " raise the limit (ulimit -n, LimitNOFILE)"
+            ) from error
 
 
 def durations_of(options: SchedulerOptions) -> LeaseDurations:

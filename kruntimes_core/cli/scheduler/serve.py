@@ -48,7 +48,9 @@ def serve(options: SchedulerOptions) -> Exit:
     metrics = parse_address(options.metrics_bind_address, "--metrics-bind-address")
     configuration = configuration_from(options.config)
     profiles = build_profiles(configuration, PluginRegistry())
-    asyncio.run(_serve(SchedulerArguments(options, configuration, profiles), probes, metrics))
+    arguments = SchedulerArguments(options, configuration, profiles)
+    arguments.require_descriptors()
+    asyncio.run(_serve(arguments, probes, metrics))
     return Exit.DONE
 
 

@@ -28,6 +28,7 @@ from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadershi
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
 from kruntimes_core.cluster.scheduler.scheduler_metrics import register_scheduler_metrics
 from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop, no_background_work
+from kruntimes_core.cluster.scheduler.unreadable_runs import UnreadableRuns
 from kruntimes_core.engine import events as engine_events
 from kruntimes_core.engine.api_calls import Applied, ReadAnswer, Request, Write, WriteAnswer, WriteKind
 from kruntimes_core.engine.engine import Engine, Settings
@@ -148,6 +149,7 @@ class Scheduler:
             namespaces,
             self.event_recorder.sources.oversold if self.event_recorder is not None else None,
         )
+        self._unreadable_runs = UnreadableRuns(log)
         self._listen_to_decisions()
         self._register_metrics()
 
@@ -188,6 +190,7 @@ class Scheduler:
             comparer.after(event)
         else:
             self.oversold_pods.after(event)
+        self._unreadable_runs.after(event)
         if recorder is not None:
             recorder.sources.observed(event)
         self._wakeup.set()
