@@ -6,7 +6,6 @@ A driver loops over five calls: `handle` what was observed, `take` work and `fin
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 from kruntimes_core.engine import events
@@ -258,15 +257,6 @@ class Engine:
     def in_flight(self, entry: RunEntry) -> Write | None:
         """The write of a Run that was handed out and is not answered yet."""
         return self._calls.in_flight(entry)
-
-    def assumed(self, namespace: str, pod_uid: str) -> Counter[str]:
-        """How much of a Pod's usage, by resource, is assumed: no Run says yet that it is there."""
-        usage: Counter[str] = Counter()
-        for entry in self._runs:
-            held = entry.assumption
-            if held is not None and (held.pod.namespace, held.pod.uid) == (namespace, pod_uid):
-                usage.update(held.run.request)
-        return usage
 
     @property
     def sizes(self) -> dict[str, int]:

@@ -46,6 +46,7 @@ def serve(options: SchedulerOptions) -> Exit:
     try:
         profiles = plugin_worker.build(configuration, registry)
         arguments = SchedulerArguments(options, configuration, profiles, plugin_worker)
+        arguments.require_descriptors()
         asyncio.run(_serve(arguments, registry, addresses, clock, log))
     finally:
         if isinstance(writer, BackgroundWriter):

@@ -15,6 +15,9 @@ from kruntimes_core.cluster.client.transport import Response
 
 _SECONDS = re.compile(r"[0-9]{1,9}", re.ASCII)
 _LONGEST_MESSAGE = 300
+_TERMINATING = "NamespaceTerminating"
+"""The cause of a refusal: nothing new is taken in a namespace that is being deleted."""
+_TERMINATING_MESSAGE = "because it is being terminated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,8 @@ class Status:
     retry_after: float | None = None
     """How many seconds to wait, if the server says so."""
     is_api: bool = False
+    terminating: bool = False
+    """Whether the namespace is being deleted: no permission is missing."""
 
 
 def status_of(response: Response, wall: datetime) -> Status:
@@ -58,7 +63,16 @@ def status_object(body: Mapping[str, object], code: int = 0, header: float | Non
         _line(body.get("message")),
         header,
         is_api=True,
+        terminating=_is_terminating(body),
     )
+
+
+def _is_terminating(body: Mapping[str, object]) -> bool:
+    details, message = body.get("details"), body.get("message")
+    causes = details.get("causes") if isinstance(details, Mapping) else None
+    found = [body, *causes] if isinstance(causes, list) else [body]
+    said = isinstance(message, str) and message.endswith(_TERMINATING_MESSAGE)
+    return said or any(isinstance(one, Mapping) and one.get("reason") == _TERMINATING for one in found)
 
 
 def retry_after(value: str | None, wall: datetime) -> float | None:

@@ -227,6 +227,8 @@ def _title(namespace: str) -> str:
 
 
 def _not_sent(status: Status, verb: str, namespace: str) -> SendResult:
+    if status.terminating:
+        return SendResult(EventOutcome.REFUSED)
     outcome = EventOutcome.FAILED if _later(status) else EventOutcome.REFUSED
     if status.code in _OF_CREDENTIALS:
         return SendResult(outcome, refused(status, verb, _title(namespace)))

@@ -191,7 +191,9 @@ class Reflector:
             self.handler.on_update(event.object)
         elif event.type == "DELETED":
             self.handler.on_delete(event.object)
-        elif event.type != "BOOKMARK":
+        elif event.type == "BOOKMARK":
+            self.handler.reached(event.version)
+        else:
             self._ignore(event)
             return
         version = event.version

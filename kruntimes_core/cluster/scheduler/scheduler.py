@@ -9,6 +9,7 @@ from functools import partial
 from random import Random
 
 from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
+from kruntimes_core.cluster.client.resources import ApiResource
 from kruntimes_core.cluster.client.transport import ReadOnlyTransport, Transport
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
@@ -27,6 +28,7 @@ from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadershi
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
 from kruntimes_core.cluster.scheduler.scheduler_metrics import register_scheduler_metrics
 from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop, no_background_work
+from kruntimes_core.cluster.scheduler.unreadable_runs import UnreadableRuns
 from kruntimes_core.engine import events as engine_events
 from kruntimes_core.engine.api_calls import Applied, ReadAnswer, Request, Write, WriteAnswer, WriteKind
 from kruntimes_core.engine.engine import Engine, Settings
@@ -84,7 +86,9 @@ class Scheduler:
                 log=self._log,
                 changed=self._following_changed,
             )
-            for handler in resource_event_handlers(decoder, namespaces, self.observed, self._known)
+            for handler in resource_event_handlers(
+                decoder, namespaces, self.observed, self._known, self._bookmark
+            )
         ]
         self._informers = Informers(self._reflectors)
         self.comparer = None
@@ -141,10 +145,11 @@ class Scheduler:
                 timeout_seconds=leadership.limits.write_seconds,
             )
         self.oversold_pods = OversoldPods(
-            self.engine,
             log,
+            namespaces,
             self.event_recorder.sources.oversold if self.event_recorder is not None else None,
         )
+        self._unreadable_runs = UnreadableRuns(log)
         self._listen_to_decisions()
         self._register_metrics()
 
@@ -186,9 +191,15 @@ class Scheduler:
             comparer.after(event)
         else:
             self.oversold_pods.after(event)
+        self._unreadable_runs.after(event)
         if recorder is not None:
             recorder.sources.observed(event)
         self._wakeup.set()
+
+    def _bookmark(self, resource: ApiResource, namespace: str | None, version: str) -> None:
+        """A watch has shown all up to this version."""
+        if self.comparer is None:
+            self.oversold_pods.reached(resource, namespace, version)
 
     def _answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
         """A request was answered, and the engine knows."""

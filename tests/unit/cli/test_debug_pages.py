@@ -41,7 +41,7 @@ def test_the_pages_show_what_is_in_force_when_they_are_read() -> None:
 
 @pytest.mark.parametrize("address", [":8082", "0.0.0.0:8082", "10.0.0.1:1", "[::]:1", "example.org:1"])
 def test_it_listens_on_loopback_alone(address: str) -> None:
-    with pytest.raises(InputError, match="is not a loopback address: write 127.0.0.1:PORT"):
+    with pytest.raises(InputError, match="is not a loopback address: write "):
         Addresses.of(SchedulerOptions(debug_bind_address=address))
 
 
