@@ -36,6 +36,8 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.run import RunObservation
 
+_FORMER_SECONDS = 60.0
+"""How often a scheduler looks, after a reload, whether former profiles still hold reservations."""
 _SETTLE_SECONDS = 10.0
 """How long a clean stop may take: the limit of a request, and a plugin's last calls."""
 
@@ -256,9 +258,16 @@ class Scheduler:
     def reload(self, profiles: Profiles) -> None:
         """Decide by these profiles from now on: what waits is tried again."""
         self.engine.reload(profiles, self._clock.now())
-        self._plugin_worker.keep(self.engine.profiles_in_use)
+        self._end_former_profiles()
         self.metrics.know(profiles)
         self._wakeup.set()
+
+    def _end_former_profiles(self) -> None:
+        """Let go of the plugins of former profiles, as soon as no `unreserve` can be due for them."""
+        in_use = self.engine.profiles_in_use
+        self._plugin_worker.keep(in_use)
+        if len(in_use) > len(self.engine.profiles.all):
+            asyncio.get_running_loop().call_later(_FORMER_SECONDS, self._end_former_profiles)
 
     def stop(self) -> None:
         """Begin a clean stop."""
