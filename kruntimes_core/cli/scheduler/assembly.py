@@ -63,14 +63,9 @@ class SchedulerArguments:
         return self.configuration.requests_in_flight + streams + _SPARE_CONNECTIONS
 
     def require_descriptors(self) -> None:
-        """Raise the limit of open files where it is too low. Raises `InputError` where that is not allowed."""
-        needed = (
-            self.connections
-            + _LEASE_CONNECTIONS
-            + _EVENT_CONNECTIONS
-            + _PORTS * CONNECTIONS
-            + _OTHER_DESCRIPTORS
-        )
+        """Raise the limit of open files if it is too low. Raises `InputError` where that is not allowed."""
+        beside = _LEASE_CONNECTIONS + _EVENT_CONNECTIONS + _PORTS * CONNECTIONS + _OTHER_DESCRIPTORS
+        needed = self.connections + beside
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         if soft == resource.RLIM_INFINITY or soft >= needed:
             return
