@@ -133,6 +133,8 @@ class ThreadPluginWorker:
         """Whose instances belonged to a thread that is not used any more: a fresh one builds its own."""
         self._call: PluginCall | None = None
         self._abandoned: dict[PluginThread, Block] = {}
+        self._unbuilt: set[Profile] = set()
+        """Whose plugins could not be built a moment ago: an `unreserve` waits until that is tried again."""
         self._deferred = DeferredUnreserves()
         self._resuming = False
         """Whether the next deferred unreserve is called in a turn of the loop that is scheduled already."""
@@ -192,10 +194,10 @@ class ThreadPluginWorker:
     def submit(self, work: PluginWork, done: Done) -> None:
         """Execute work on the profile's thread, unless that is blocked."""
         block = self._block_for(work)
-        if block is None:
-            self._start(work, done)
-        elif isinstance(work, UnreserveWork):
+        if isinstance(work, UnreserveWork) and self._held_back(profile_of(work)):
             self._deferred.add(work, done)
+        elif block is None:
+            self._start(work, done)
         else:
             error, name = block.error, block.profile.name
             problem = f"plugins of profile {name} are not called until an earlier call returns"
@@ -218,6 +220,10 @@ class ThreadPluginWorker:
     def _profile_block(self, profile: Profile) -> Block | None:
         blocks = self._abandoned.values()
         return next((one for one in blocks if one.holds_profile and one.profile is profile), None)
+
+    def _held_back(self, profile: Profile) -> bool:
+        """Whether an `unreserve` of the profile has to wait."""
+        return profile in self._unbuilt or self._profile_block(profile) is not None
 
     def _queue_block(self, owner: Profile | None) -> Block | None:
         blocks = self._abandoned.values()
@@ -254,7 +260,9 @@ class ThreadPluginWorker:
 
     def _execute(self, call: PluginCall) -> None:
         """Called on the profile's thread."""
-        call.finish(call.thread.execute(call.work))
+        error = call.thread.build(call.work)
+        call.not_built = error is not None
+        call.finish(call.thread.execute(call.work) if error is None else not_begun(call.work, error))
         if call.late:
             self._tell(self._delivered, call)
 
@@ -280,6 +288,7 @@ class ThreadPluginWorker:
             return
         thread, apart = call.thread, call.place.apart
         error = overdue(thread.thread, thread.current, self._limit)
+        call.not_built = thread.current.loading is not None
         self._abandoned[thread.thread] = Block(
             profile=call.place.profile,
             error=error,
@@ -294,7 +303,7 @@ class ThreadPluginWorker:
             hook=error.hook,
             profile=call.place.profile.name,
         )
-        self._deferred.sort(self._profile_block)
+        self._deferred.sort(self._held_back)
         self._finish(call, failed(call.work, error))
 
     def _finish(self, call: PluginCall, result: WorkResult) -> None:
@@ -305,7 +314,10 @@ class ThreadPluginWorker:
             self._lose(call.thread.thread)
         elif isinstance(call.work, RunWork):
             self.worked_at = asyncio.get_running_loop().time()
-        call.done(result)
+        if call.not_built and isinstance(call.work, UnreserveWork):
+            self._postpone(call.work, call.done)
+        else:
+            call.done(result)
         self._resume_soon()
 
     def _lose(self, thread: PluginThread) -> None:
@@ -331,7 +343,7 @@ class ThreadPluginWorker:
             block = self._abandoned.pop(thread)
             plugin, name = block.error.plugin, block.profile.name
             self._log.info("an abandoned call returned", plugin=plugin, profile=name)
-            self._deferred.sort(self._profile_block)
+            self._deferred.sort(self._held_back)
             self._resume_soon()
 
     def _escaped(self, error: BaseException | None, work: PluginWork) -> PluginError:
@@ -343,6 +355,21 @@ class ThreadPluginWorker:
         return failure(culprit, problem)
 
     # Deferred unreserves
+
+    def _postpone(self, work: UnreserveWork, done: Done) -> None:
+        """The plugins could not be built for an unreserve: try again later, once for all that are due."""
+        profile = profile_of(work)
+        self._deferred.add(work, done)
+        if profile not in self._unbuilt:
+            self._unbuilt.add(profile)
+            self._log.warning("plugins could not be built: unreserve is called later", profile=profile.name)
+            asyncio.get_running_loop().call_later(self._limit, self._try_to_build_again, profile)
+        self._deferred.sort(self._held_back)
+
+    def _try_to_build_again(self, profile: Profile) -> None:
+        self._unbuilt.discard(profile)
+        self._deferred.sort(self._held_back)
+        self._resume_soon()
 
     def _resume_soon(self) -> None:
         """Call the next unreserve that had to wait, in a turn of its own: there may be thousands."""
@@ -406,13 +433,13 @@ class DeferredUnreserves:
         """Take the next one that is due."""
         return self._due.popleft()
 
-    def sort(self, block_of: Callable[[Profile], Block | None]) -> None:
-        """Find out which are due. block_of: what holds a profile up, if anything does."""
+    def sort(self, held_back: Callable[[Profile], bool]) -> None:
+        """Find out which are due. held_back: whether those of a profile have to wait."""
         kept = [*self._due, *self._waiting]
         self._due.clear()
         self._waiting.clear()
         for work, done in kept:
-            queue = self._due if block_of(work.assumption.profile) is None else self._waiting
+            queue = self._waiting if held_back(work.assumption.profile) else self._due
             queue.append((work, done))
 
 
@@ -436,19 +463,29 @@ class ProfileThread:
         self.thread = PluginThread(ended)
         self._runners = Runners(rebuild=rebuild, current=self.current)
 
-    def execute(self, work: PluginWork) -> WorkResult:
-        """Execute work, after the plugins were built if they have to be. Called on the thread."""
+    def build(self, work: PluginWork) -> PluginError | None:
+        """Build the plugins for work if they have to be. Called on the thread, as `execute`.
+
+        Returns the error of the constructor that failed.
+        """
         try:
             self._runners.of(profile_of(work))
         except PluginError as error:
-            return not_begun(work, error)
+            return error
+        return None
+
+    def execute(self, work: PluginWork) -> WorkResult:
+        """Execute work; its plugins are built."""
         return self.current.call(plugins_of(work), lambda: work.execute(self._runners))
 
 
 class PluginCall:
     """One piece of work on its way to the thread, and its result on the way back."""
 
-    __slots__ = ("_finished", "_timer", "done", "interrupted", "late", "place", "result", "thread", "work")
+    __slots__ = (
+        *("_finished", "_timer", "done", "interrupted", "late", "not_built", "place", "result", "thread"),
+        "work",
+    )
 
     def __init__(self, work: PluginWork, done: Done, place: _Place, thread: ProfileThread) -> None:
         self.work = work
@@ -459,6 +496,8 @@ class PluginCall:
         self.late = False
         """Whether the loop has gone on, so that the thread delivers the result."""
         self.interrupted = False
+        self.not_built = False
+        """Whether no plugin was called, because one could not be built."""
         self._timer: asyncio.TimerHandle | None = None
         self._finished = Lock()
         self._finished.acquire()

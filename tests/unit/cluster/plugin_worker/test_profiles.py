@@ -249,7 +249,9 @@ def test_a_constructor_that_fails_on_the_fresh_thread_is_tried_again() -> None:
     planning(scene)
 
 
-def test_a_reservation_of_the_old_instance_is_given_back_to_the_new_one() -> None:
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_reservation_of_the_old_instance_is_given_back_to_the_new_one(fails: bool) -> None:
+    """Exactly once, also if the constructor of the new one fails at first."""
     release = threading.Event()
     hanger = Hanger("none", lambda: release.wait(30))
     host = host_of(hanger)
@@ -266,12 +268,20 @@ def test_a_reservation_of_the_old_instance_is_given_back_to_the_new_one() -> Non
         await settle(worker, host)
         assert worker.stuck == {"Hanger": 1}
         hanger.hook = "none"
+        if fails:
+            hanger.failure = PluginError("Hanger", "fake-hanger 1.0", "constructor", "no database")
         release.set()
+        await returned(worker)
+        await asyncio.sleep(0.3)
+        hanger.failure = None
         while "unreserve" not in [hook for calls in hanger.instances[1:] for hook, _ in calls]:
             await asyncio.sleep(0)
+        await asyncio.sleep(0.2)
+        called = [hook for calls in hanger.instances for hook, _ in calls]
+        assert called.count("unreserve") == called.count("reserve") == 1
         assert "unreserve" not in [hook for hook, _ in hanger.instances[0]]
 
-    planning(scene)
+    assert ("unreserve is called later" in planning(scene)) is fails
 
 
 def test_threads_of_a_former_configuration_end() -> None:
