@@ -20,9 +20,8 @@ from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.times import parse_time
 
 if TYPE_CHECKING:
-    from kruntimes_core.lab.manifests.reader import Reader, Reading
-    from kruntimes_core.lab.planner import Planner
-    from kruntimes_core.lab.world import World
+    from kruntimes_core.lab.offline_plan.manifest_reader import Reader, Reading
+    from kruntimes_core.lab.offline_plan.planner import PlanInput, Planner
 
 _NO = frozenset({"Waiting", "Failed"})
 _SHOWN_NAMESPACES = 10
@@ -158,7 +157,7 @@ def _planned(options: PlanOptions) -> Planned:
     """Read and plan."""
     from kruntimes_core.framework.configuration import build_profiles, configuration_from
     from kruntimes_core.framework.plugin_registry import PluginRegistry
-    from kruntimes_core.lab.planner import Planner
+    from kruntimes_core.lab.offline_plan.planner import Planner
 
     given = _given_time(options.now)
     configuration = configuration_from(options.config)
@@ -200,7 +199,7 @@ def _given_time(text: str | None) -> datetime | None:
 
 
 def _read(options: PlanOptions) -> Reading:
-    from kruntimes_core.lab.manifests.reader import Reader
+    from kruntimes_core.lab.offline_plan.manifest_reader import Reader
     from kruntimes_core.model.decode import Decoder
 
     reader = Reader(Decoder(), options.namespace or "default")
@@ -211,7 +210,7 @@ def _read(options: PlanOptions) -> Reading:
 
 
 def _read_all(reader: Reader, filenames: Iterable[str]) -> Iterator[int]:
-    from kruntimes_core.lab.manifests.sources import read_sources
+    from kruntimes_core.lab.offline_plan.sources import read_sources
 
     for source in read_sources(filenames, sys.stdin.buffer):
         yield from reader.read(source)
@@ -227,14 +226,14 @@ def _check_namespace(asked: str | None, found: frozenset[str]) -> None:
     raise InputError(f"the input has no namespace {asked}; it has {listed}{more}")
 
 
-def _pending(world: World, namespace: str | None) -> int:
+def _pending(world: PlanInput, namespace: str | None) -> int:
     from kruntimes_core.model.run import Phase
 
     runs = (seen for seen in world.runs if namespace in (None, seen.run.namespace))
     return sum(seen.phase is Phase.PENDING for seen in runs)
 
 
-def _observed_time(world: World, pending: int) -> datetime | None:
+def _observed_time(world: PlanInput, pending: int) -> datetime | None:
     """When the input was taken. Raises: `InputError` when it does not say so and a Run is Pending."""
     if pending and world.observed_at is None:
         raise InputError("the input has no time (no lastProbeTime, no creationTimestamp): give --now TIME")

@@ -12,8 +12,8 @@ from kruntimes_core.cli.output.screen import Screen, print_lines
 from kruntimes_core.cli.output.table import TableColumn, table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.framework.profile import PluginError
-from kruntimes_core.lab.freshness import Freshness
-from kruntimes_core.lab.manifests.reader import Unreadable
+from kruntimes_core.lab.offline_plan.manifest_reader import Unreadable
+from kruntimes_core.lab.offline_plan.planner import Freshness
 from kruntimes_core.model.messages import counted
 
 DecisionDocument = Mapping[str, Any]

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from deployment.chart import NAMESPACE, Object, Rendered, render
-from deployment.plain import MANIFESTS
-from deployment.release import Release
+from deployment.chart import MANIFESTS, NAMESPACE, Object, Release, Rendered, render
 from deployment.site import Site
 from realcluster.client import CRDS, PODS, Resource
 

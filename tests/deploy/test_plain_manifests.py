@@ -2,8 +2,7 @@
 
 import yaml
 
-from deployment.chart import CHART, DEPLOY, NAMESPACE, objects_in, render
-from deployment.plain import BY_HAND, MANIFESTS, plain_manifests
+from deployment.chart import BY_HAND, CHART, DEPLOY, MANIFESTS, NAMESPACE, objects_in, plain_manifests, render
 from kruntimes_core.crds import crd_texts
 
 FILES = {path.name: path.read_text() for path in MANIFESTS.glob("*.yaml")}

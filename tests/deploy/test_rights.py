@@ -5,7 +5,7 @@ from __future__ import annotations
 from deployment.chart import Object, Rendered, render
 from kruntimes_core.cluster.client.resources import LEASE, LEASES
 from kruntimes_core.cluster.permissions import REQUIRED, Permission
-from realcluster.deployed import rights_of
+from realcluster.access import rights_of
 
 READING = ("get", "list", "watch")
 

@@ -7,9 +7,8 @@ import pytest
 import yaml
 
 from deployment.chart import CHART, ChartError, lint, render
-from deployment.documented import documented_values, paths_of
 from deployment.meaning import meaning
-from deployment.schema import complete_schema, written_schema
+from deployment.schema import complete_schema, documented_values, paths_of, written_schema
 from tests.docs.pages import page, rows
 
 DIGEST = "sha256:" + "0" * 64

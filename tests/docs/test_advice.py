@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kruntimes_core.lab.manifests.sources import DUMP_COMMAND
+from kruntimes_core.lab.offline_plan.sources import DUMP_COMMAND
 from tests.docs.pages import ROOT, all_pages
 
 TEXTS = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kruntimes_core.cluster.permissions import REQUIRED
-from realcluster.deployed import electing_rules, placing_rules, rights_of
+from realcluster.access import electing_rules, placing_rules, rights_of
 from tests.docs.pages import first_column, page
 
 RIGHTS = page("docs/reference/rights.md")

@@ -15,11 +15,17 @@ import pytest
 from faultproxy.faults import Fault, refusal
 from faultproxy.proxy import FaultProxy
 from faultproxy.requests import Match
-from realcluster.access import ServiceAccount, grant, make_service_account
+from realcluster.access import (
+    ServiceAccount,
+    electing_rules,
+    grant,
+    make_service_account,
+    placing_rules,
+    rights_of,
+)
 from realcluster.audit import Audited
-from realcluster.deployed import HASTY, electing_rules, placing_rules, rights_of
 from realcluster.electing import SHORT, standby
-from realcluster.scheduler import Scheduler, running_scheduler
+from realcluster.scheduler import HASTY, Scheduler, running_scheduler
 from realcluster.servers import Cluster
 from realcluster.workload import BASE_TEXT, Workload, placed, saying
 

@@ -13,11 +13,18 @@ from faultproxy.faults import Fault, refusal
 from faultproxy.proxy import FaultProxy, fault_proxy
 from faultproxy.requests import Match
 from kruntimes_core.cluster.permissions import REQUIRED, Permission
-from realcluster.access import ServiceAccount, change_rules, make_namespace, make_service_account
-from realcluster.deployed import HASTY, electing_rules, placing_rules, without
+from realcluster.access import (
+    ServiceAccount,
+    change_rules,
+    electing_rules,
+    make_namespace,
+    make_service_account,
+    placing_rules,
+    without,
+)
 from realcluster.electing import SHORT
 from realcluster.leases import LEASE, LEASES
-from realcluster.scheduler import Scheduler, running_scheduler
+from realcluster.scheduler import HASTY, Scheduler, running_scheduler
 from realcluster.servers import Cluster
 from realcluster.workload import Workload, placed, workload_in
 

@@ -13,10 +13,9 @@ import certifi
 import pytest
 
 from kruntimes_core.testing.objects import affinity_object, term_object
-from realcluster.access import Rule
+from realcluster.access import Rule, kubeconfig_of
 from realcluster.fixtures import ServiceAccounts
 from realcluster.hosts import Start
-from realcluster.kubeconfigs import kubeconfig_of
 from realcluster.scheduler import COMMAND, RULES, STEADY, Scheduler, running_scheduler
 from realcluster.servers import Cluster
 from realcluster.workload import Workload, placed

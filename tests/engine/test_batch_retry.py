@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from offering.scene import ALL, FIRST, ON_POD, WAITS, Scene
+from tests.engine.offers.scene import ALL, FIRST, ON_POD, WAITS, Scene
 
 from kruntimes_core import Reject
 from kruntimes_core.engine.counters import SyncResult, WakeupSource

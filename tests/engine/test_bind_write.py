@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scenes.looking import BASE_TEXT
+from engine_scenes import BASE_TEXT
 
 from kruntimes_core.engine.counters import ConflictStage
 from kruntimes_core.engine.decisions import Outcome

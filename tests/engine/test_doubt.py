@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from scenes.looking import BASE_TEXT
+from engine_scenes import BASE_TEXT
 
 from kruntimes_core.engine.api_calls import OutcomeUnknown, Read
 from kruntimes_core.engine.counters import SyncResult

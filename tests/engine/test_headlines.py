@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scenes.looking import BASE_TEXT, condition, decision
+from engine_scenes import BASE_TEXT, condition, decision
 
 from kruntimes_core import InvalidRun, Reject
 from kruntimes_core.engine.decisions import NeverFits

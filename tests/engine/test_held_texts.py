@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from scenes.looking import BASE_TEXT
+from engine_scenes import BASE_TEXT
 
 from kruntimes_core.engine.api_calls import CallQueue, PendingText, Write, WriteKind
 from kruntimes_core.engine.clock import SECOND, Timers

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.testing.harness import Fault, Host, lose_request, refuse
+from kruntimes_core.testing.harness import Host, WriteFault, lose_request, refuse
 
 CANCELLED: dict[str, Any] = {"spec": {"cancelRequested": True}}
 WAITING: dict[str, Any] = {"requests": {"gpu": "1"}}
@@ -27,7 +27,7 @@ WAITING: dict[str, Any] = {"requests": {"gpu": "1"}}
     ],
 )
 def test_a_write_that_never_succeeds_is_sent_with_backoff(
-    host: Host, fault: Fault, run: dict[str, Any], at_once: int, in_a_minute: int
+    host: Host, fault: WriteFault, run: dict[str, Any], at_once: int, in_a_minute: int
 ) -> None:
     host.transport = fault
     host.pod("py-0")

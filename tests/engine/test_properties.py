@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from histories.disturbed import Disturbed, disturbances
-from histories.history import History, pictures, placements
-from histories.steps import Step, histories
 from hypothesis import given, settings
+from tests.engine.properties.disturbed import Disturbed, disturbances
+from tests.engine.properties.history import History, pictures, placements
+from tests.engine.properties.steps import Step, histories
 
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.engine.counters import WakeupSource

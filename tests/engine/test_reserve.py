@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from keeping.keeper import RESERVED, Keeper, Log, host_of, unreserved
+from tests.engine.reserving.keeper import RESERVED, Keeper, Log, host_of, unreserved
 
 from kruntimes_core import Reject, Run, RuntimePod
 from kruntimes_core.engine.plugin_work import ReserveWork

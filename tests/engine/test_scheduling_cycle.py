@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from scenes.working import in_work
+from engine_scenes import in_work
 
 from kruntimes_core import InvalidRun, Reject, RuntimePod, Snapshot, Targets
 from kruntimes_core.engine.counters import ConflictStage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scenes.looking import BASE_TEXT, condition
+from engine_scenes import BASE_TEXT, condition
 
 from kruntimes_core import InvalidRun
 from kruntimes_core.engine.counters import SyncResult

@@ -10,7 +10,7 @@ from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Found
 from kruntimes_core.testing import pod_object
 from kruntimes_core.testing.builders import NAMESPACE
-from kruntimes_core.testing.harness import RUNS, WORKSPACES, ApiServer, Host
+from kruntimes_core.testing.harness import RUNS, WORKSPACES, Host, ObjectTracker
 
 
 def pod_event(host: Host, **fields: object) -> events.PodObserved:
@@ -99,7 +99,7 @@ def test_a_list_from_before_the_answer_to_an_own_bind_does_not_undo_it(host: Hos
 def test_versions_without_an_order_lead_to_reads_and_to_the_same_placements(
     make_host: Callable[..., Host],
 ) -> None:
-    host = make_host(server=ApiServer(spell=lambda number: f"v{number:x}q"))
+    host = make_host(server=ObjectTracker(spell=lambda number: f"v{number:x}q"))
     host.pod("py-0", runs=1)
     host.run("r1")
     host.run("r2")
@@ -115,7 +115,7 @@ def test_versions_without_an_order_do_not_end_a_reservation_before_its_echo(
     make_host: Callable[..., Host],
 ) -> None:
     """What stands there is the version that the bind replaced; being different makes it no newer."""
-    host = make_host(server=ApiServer(spell=lambda number: f"v{number:x}q"))
+    host = make_host(server=ObjectTracker(spell=lambda number: f"v{number:x}q"))
     host.pod("py-0", runs=1)
     host.run("r1")
     host.run("r2")
@@ -127,7 +127,7 @@ def test_versions_without_an_order_do_not_end_a_reservation_before_its_echo(
 
 def test_a_version_without_an_order_is_read_before_it_is_believed(make_host: Callable[..., Host]) -> None:
     """An event may be late as well as early; only what a read shows is known to be newer."""
-    host = make_host(server=ApiServer(spell=lambda number: f"v{number:x}q"))
+    host = make_host(server=ObjectTracker(spell=lambda number: f"v{number:x}q"))
     host.run("r", labels={"n": "1"})
     host.settle()
     reads, before = host.reads("r"), host.server.read(NAMESPACE, "r")

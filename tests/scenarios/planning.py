@@ -8,8 +8,7 @@ from typing import Any
 
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles
 from kruntimes_core.framework.plugin_registry import PluginRegistry
-from kruntimes_core.lab.planner import Planner
-from kruntimes_core.lab.world import World
+from kruntimes_core.lab.offline_plan.planner import PlanInput, Planner
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.testing.builders import NOW
 
@@ -17,14 +16,14 @@ Object = dict[str, Any]
 Decision = dict[str, Any]
 
 
-def world_of(objects: Iterable[Object]) -> World:
+def world_of(objects: Iterable[Object]) -> PlanInput:
     """What a list of these objects would show."""
     decoder, listed = Decoder(), list(objects)
     kinds = {
         kind: [one for one in listed if one["kind"] == kind] for kind in ("Run", "Pod", "PersistentWorkspace")
     }
     pods = [decoder.pod(one) for one in kinds["Pod"]]
-    return World(
+    return PlanInput(
         runs=tuple(decoder.run(one) for one in kinds["Run"]),
         pods=tuple(pod for pod in pods if pod is not None),
         workspaces=tuple(decoder.workspace(one) for one in kinds["PersistentWorkspace"]),

@@ -238,7 +238,7 @@ import sys
 import kruntimes_core, kruntimes_core.testing
 from kruntimes_core.cli.main import main
 main(["--help"]); main(["plan", "--help"]); main(["plugins", "list", "--help"])
-import kruntimes_core.lab.planner, kruntimes_core.framework.configuration
+import kruntimes_core.lab.offline_plan.planner, kruntimes_core.framework.configuration
 print(sorted(name for name in sys.modules if name.startswith("kruntimes_") and "core" not in name))
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

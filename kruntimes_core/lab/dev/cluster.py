@@ -24,8 +24,8 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.http.embedded import EmbeddedServer
 from kruntimes_core.lab.dev.overview import RunCounts
 from kruntimes_core.lab.dev.workload import NAMESPACE, Arrival, feed, runtime
-from kruntimes_core.lab.runtimes.actor import SimulatedRuntimes
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
+from kruntimes_core.lab.runtimes.simulated_runtimes import SimulatedRuntimes
 from kruntimes_core.model.messages import InputError
 
 _IN_FLIGHT = 32

@@ -14,7 +14,7 @@ from kruntimes_core.engine.engine import Engine
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of
 from kruntimes_core.lab.apiserver.requests import AcceptedWrite
 from kruntimes_core.lab.dev.workload import NAMESPACE
-from kruntimes_core.lab.runtimes.world import runtime_of
+from kruntimes_core.lab.runtimes.objects import runtime_of
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import ACTIVE_PHASES, TERMINAL_PHASES, Phase
 

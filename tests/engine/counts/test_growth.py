@@ -8,9 +8,19 @@ from functools import cache, partial
 from itertools import product
 
 import pytest
-from counting.actions import ACTIONS, Kind, affine_placements, endings, measured, placements
+from counting.actions import (
+    ACTIONS,
+    BASE,
+    LINES,
+    SIZES,
+    SPARE_BYTES,
+    Kind,
+    affine_placements,
+    endings,
+    measured,
+    placements,
+)
 from counting.effort import Effort
-from counting.shapes import BASE, LINES, SIZES, SPARE_BYTES
 
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles

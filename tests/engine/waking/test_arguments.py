@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from scenes.working import in_work
+from engine_scenes import in_work
 
 from kruntimes_core import LabelSelector, Reject, RuntimePod, Snapshot, Targets
 from kruntimes_core.engine.counters import WakeupSource

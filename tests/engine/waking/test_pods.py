@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from scenes.waiting import full
+from engine_scenes import full
 
 from kruntimes_core.engine.counters import WakeupSource
 from kruntimes_core.testing.builders import NAMESPACE

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from scenes.looking import BASE_TEXT
-from scenes.waiting import full
+from engine_scenes import BASE_TEXT, full
 
 from kruntimes_core.engine import events
 from kruntimes_core.engine.plugin_work import PlanWork

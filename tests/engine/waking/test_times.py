@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from scenes.waiting import full
+from engine_scenes import full
 
 from kruntimes_core import Reject, RuntimePod, Snapshot
 from kruntimes_core.engine.clock import ticks

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from counting.counts import Counts
-from counting.surroundings import Surroundings
+from counting.crowd import Counts, Surroundings
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Applied, Read, Write
 from kruntimes_core.framework.configuration import Profiles

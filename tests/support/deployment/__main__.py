@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import sys
 
-from deployment.chart import CHART, DEPLOY
+from deployment.chart import CHART, DEPLOY, MANIFESTS, plain_manifests
 from deployment.locks import NAMES, lock
-from deployment.plain import MANIFESTS, plain_manifests
 from deployment.schema import SCHEMA, complete_schema, text_of
 from kruntimes_core.crds import crd_texts
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import helm_python
 import yaml
 
-from deployment.release import Release
+from deployment.chart import Release
 
 
 def main(arguments: list[str]) -> None:

@@ -38,7 +38,7 @@ class Parts:
             case "EXPOSE":
                 pass
             case _:
-                raise BuildError(f"{one.name}: not known here: add it to deployment/parts.py")
+                raise BuildError(f"{one.name}: not known here: add it to deployment/scratch.py")
 
     def image(self) -> Image:
         """The image as it is now."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from deployment.dockerfile import Instruction, expand, stages
 from deployment.image import Image
-from deployment.parts import Parts
+from deployment.scratch import Parts
 
 
 class Builder:

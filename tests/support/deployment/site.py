@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from deployment.chart import Object, Rendered
-from realcluster.kubeconfigs import kubeconfig_of
+from realcluster.access import kubeconfig_of
 from realcluster.scheduler import COMMAND, Scheduler
 from realcluster.servers import Cluster
 

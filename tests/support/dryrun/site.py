@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from memoryapi.site import Site
-from memoryapi.site import play as play_site
+from virtual.site import Site
+from virtual.site import play as play_site
 
 from kruntimes_core.cluster.client.transport import ReadOnlyTransport
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings

@@ -15,9 +15,8 @@ from typing import NamedTuple
 import trustme
 
 from faultproxy.faults import Disturbance, Fault
-from faultproxy.relay import Relay, Upstream
+from faultproxy.relay import Relay, Streams, Upstream
 from faultproxy.requests import Match, Request
-from faultproxy.streams import Streams
 from realcluster.servers import Cluster
 
 _HOST = "127.0.0.1"

@@ -10,9 +10,8 @@ from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from faultproxy.faults import Disturbance, Reply
-from faultproxy.http1 import Head, read_body, read_head, whole_body
-from faultproxy.requests import Request
-from faultproxy.streams import Streams
+from faultproxy.relay import Streams
+from faultproxy.requests import Head, Request, read_body, read_head, whole_body
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from faultproxy.http1 import Head
+from faultproxy.requests import Head
 
 
 @dataclass(frozen=True)

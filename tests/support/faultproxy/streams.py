@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 
-from faultproxy.http1 import chunk
+from faultproxy.requests import chunk
 
 
 class Stream:

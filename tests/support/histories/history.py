@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from histories.steps import Step
+from tests.engine.properties.steps import Step
+
 from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NAMESPACE

@@ -8,6 +8,8 @@ from functools import cached_property
 from itertools import count
 from typing import Any, Protocol
 
+from virtual.direct import DirectTransport
+from virtual.site import Site, play
 from virtual.time import VirtualClock
 
 from embedded.bodies import namespace_body
@@ -17,8 +19,6 @@ from kruntimes_core.engine.clock import ticks
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.server import ApiServer
 from kruntimes_core.testing.builders import NAMESPACE, NOW
-from memoryapi.site import Site, play
-from simulation.direct import DirectTransport
 
 Object = dict[str, Any]
 Fault = Callable[[Call], Awaitable[Response | None]]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from virtual.calls import Fault, Kind, target
+from virtual.site import Site
+
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
-from memoryapi.calls import Fault, Kind, target
-from memoryapi.site import Site
 
 
 def one_by_one(kind: Kind, *fates: Response | Exception | None, name: str | None = None) -> Fault:

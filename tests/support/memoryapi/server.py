@@ -7,17 +7,18 @@ import json
 from collections.abc import AsyncGenerator
 from typing import Any
 
+from virtual.calls import KINDS, Fault, Target, inside, status, target
+
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response, StreamRefusedError
 from kruntimes_core.engine.api_calls import Applied, PendingText, Write, WriteKind
-from kruntimes_core.testing.harness import ApiServer
-from memoryapi.calls import KINDS, Fault, Target, inside, status, target
+from kruntimes_core.testing.harness import ObjectTracker
 from memoryapi.streams import Stream
 
 
 class MemoryApi:
     """Lists with pages, watches with versions, patches and reads; all in the loop's own time."""
 
-    def __init__(self, server: ApiServer) -> None:
+    def __init__(self, server: ObjectTracker) -> None:
         self.server = server
         self.calls: list[tuple[float, Target, Call]] = []
         """All calls with their time."""

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Any
 
-from virtual.planning import InlinePlanner
-from virtual.time import VirtualClock, run_virtual
+from virtual.time import InlinePlanner, VirtualClock, run_virtual
+from virtual.transport import FaultyTransport
 
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observability.log import Level, Log
@@ -17,20 +17,19 @@ from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
-from kruntimes_core.testing.harness import ApiServer
-from kruntimes_core.testing.harness.world import World
-from memoryapi.server import MemoryApi
+from kruntimes_core.testing.harness import ObjectTracker
+from kruntimes_core.testing.harness.cluster import SimulatedCluster
 
 _BEAT_SECONDS = 5.0
 
 
-class Site(World):
+class Site(SimulatedCluster):
     """One server, one host. Every Pod made by `pod` gets a heartbeat each 5 s of virtual time."""
 
     def __init__(self, profiles: Profiles, **host: Any) -> None:
-        super().__init__(ApiServer())
+        super().__init__(ObjectTracker())
         self.clock = VirtualClock(NOW)
-        self.api = MemoryApi(self.server)
+        self.api = FaultyTransport(self.server)
         self.lines = io.StringIO()
         log = Log(self.lines, self.clock, Level.TRACE)
         arguments: dict[str, Any] = {

@@ -6,9 +6,10 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterator
 
+from virtual.calls import KINDS, Target, inside, line
+
 from kruntimes_core.cluster.client.transport import MaybeSentError
-from kruntimes_core.testing.harness import ApiServer
-from memoryapi.calls import KINDS, Target, inside, line
+from kruntimes_core.testing.harness import ObjectTracker
 
 _TICK_SECONDS = 0.01
 
@@ -16,7 +17,7 @@ _TICK_SECONDS = 0.01
 class Stream:
     """One open watch."""
 
-    def __init__(self, server: ApiServer, what: Target, lag_seconds: Callable[[], float]) -> None:
+    def __init__(self, server: ObjectTracker, what: Target, lag_seconds: Callable[[], float]) -> None:
         """lag_seconds: how much later than it happened an event is told; asked again and again."""
         self.plural = what.plural
         self.cut = False

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
-from realcluster.following import ExpiredError, Following
+from realcluster.client import ExpiredError, Following
 
 Object = dict[str, Any]
 Query = Mapping[str, str | int]

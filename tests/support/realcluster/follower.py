@@ -6,8 +6,7 @@ import threading
 from collections.abc import Callable
 from http.client import HTTPException
 
-from realcluster.client import Client, Object, Resource
-from realcluster.following import ExpiredError, Following
+from realcluster.client import Client, ExpiredError, Following, Object, Resource
 
 _WATCH_SECONDS = 600
 _PAUSE_SECONDS = 0.05

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from realcluster.client import Client, Object, Resource
-from realcluster.follower import Follower
+from realcluster.ledger import Follower
 
 LEASES = Resource("coordination.k8s.io", "v1", "leases")
 LEASE = "kruntimes-scheduler.kruntimes.com"

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from realcluster.client import PODS, RUNS, Client, Object, Resource
-from realcluster.follower import Follower
-from realcluster.invariants import Event, Invariants
+from realcluster.ledger import Event, Follower, Invariants
 
 Statuses = Mapping[str, Mapping[str, Any]]
 """The status of each Run, by name."""

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from embedded.place import HOST, embedded_place
-from realcluster.access import make_namespace, make_service_account
+from realcluster.access import Reachable, make_namespace, make_service_account
 from realcluster.client import Client
-from realcluster.kubeconfigs import Reachable
 from realcluster.scheduler import RULES, Scheduler, running_scheduler
 from realcluster.servers import Cluster
 from realcluster.workload import Workload, workload_in

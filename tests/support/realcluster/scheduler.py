@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 
-from realcluster.kubeconfigs import Reachable, kubeconfig_of
+from realcluster.access import Reachable, kubeconfig_of
 
 COMMAND = str(Path(sys.executable).with_name("kruntimes"))
 """The console script, as it was installed beside this interpreter."""

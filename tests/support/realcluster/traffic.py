@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPException
 
-from realcluster.client import RUNS, Client
-from realcluster.kept import KeptClient
+from realcluster.client import RUNS, Client, KeptClient
 from realcluster.ledger import Ledger, Statuses
 from realcluster.workload import in_phase, now_text, run_object
 

@@ -7,8 +7,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from realcluster.client import PODS, RUNS, WORKSPACES, Client, Object, Resource
-from realcluster.kept import KeptClient
+from realcluster.client import PODS, RUNS, WORKSPACES, Client, KeptClient, Object, Resource
 from realcluster.ledger import Ledger, Statuses, ledger_of
 
 BASE_TEXT = 'waiting for available runtime pods for runtime "py"'

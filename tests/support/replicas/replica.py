@@ -8,8 +8,8 @@ from datetime import timedelta
 from random import Random
 from typing import Any
 
-from virtual.planning import InlinePlanner
-from virtual.time import VirtualClock
+from tests.unit.cluster.leader_election.wire import LEASE_NAMESPACE, Traffic, Wire
+from virtual.time import InlinePlanner, VirtualClock
 
 from kruntimes_core.cluster.leader_election.elector import (
     LeaderElector,
@@ -21,8 +21,7 @@ from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.testing.builders import NOW
-from replicas.server import NAMESPACE, Server
-from replicas.wire import Traffic, Wire
+from replicas.server import Server
 
 
 class Replica:
@@ -50,7 +49,7 @@ class Replica:
             clock=self.clock,
             log=log,
             term=self.term,
-            namespace=NAMESPACE,
+            namespace=LEASE_NAMESPACE,
             identity=identity,
         )
         arguments: dict[str, Any] = {

@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator
 from itertools import count
 from typing import Any
 
-from memoryapi.server import MemoryApi
+from virtual.direct import DirectTransport
+from virtual.transport import FaultyTransport
 
 from kruntimes_core.cluster.client.resources import LEASE
 from kruntimes_core.cluster.client.transport import Call, Response
@@ -14,7 +15,6 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.lab.apiserver.kinds.strategy import MERGE
 from kruntimes_core.lab.apiserver.requests import Patch
 from kruntimes_core.lab.apiserver.server import ApiServer as EmbeddedServer
-from simulation.direct import DirectTransport
 
 NAMESPACE = "kube-system"
 Spec = dict[str, Any]
@@ -55,7 +55,7 @@ class Leases:
 class Server:
     """A `Transport` that ends where the object is kept."""
 
-    def __init__(self, runs: MemoryApi, leases: Leases) -> None:
+    def __init__(self, runs: FaultyTransport, leases: Leases) -> None:
         self._runs = runs
         self._leases = DirectTransport(leases.server)
 

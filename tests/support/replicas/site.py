@@ -7,30 +7,30 @@ from collections.abc import Awaitable, Callable
 from itertools import count, groupby, pairwise
 from typing import Any
 
-from memoryapi.server import MemoryApi
+from tests.unit.cluster.leader_election.replica import Replica
+from tests.unit.cluster.leader_election.wire import Traffic
 from virtual.time import VirtualClock, run_virtual
+from virtual.transport import FaultyTransport
 
 from kruntimes_core.cluster.leader_election.elector import LeaseDurations
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
-from kruntimes_core.testing.harness import ApiServer
-from kruntimes_core.testing.harness.world import World
-from replicas.replica import Replica
+from kruntimes_core.testing.harness import ObjectTracker
+from kruntimes_core.testing.harness.cluster import SimulatedCluster
 from replicas.server import Leases, Server
-from replicas.wire import Traffic
 
 _BEAT_SECONDS = 5.0
 
 
-class Site(World):
+class Site(SimulatedCluster):
     """The cluster that they share."""
 
     def __init__(self, profiles: Profiles, durations: LeaseDurations | None = None) -> None:
-        super().__init__(ApiServer())
+        super().__init__(ObjectTracker())
         self.profiles = profiles
         self.durations = durations or LeaseDurations()
         self.clock = VirtualClock(NOW)
-        self.api = MemoryApi(self.server)
+        self.api = FaultyTransport(self.server)
         self.leases = Leases(self.clock)
         self.way = Server(self.api, self.leases)
         self.traffic = Traffic()

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from memoryapi.calls import Target, target
+from virtual.calls import Target, target
 
 from kruntimes_core.cluster.client.transport import (
     Call,
@@ -19,7 +19,7 @@ from kruntimes_core.cluster.client.transport import (
     Transport,
 )
 from kruntimes_core.model.times import parse_duration
-from kruntimes_core.testing.harness import BrokenPromiseError
+from kruntimes_core.testing.harness import BrokenInvariantError
 
 Fault = Callable[[Call], Awaitable[Response | None]]
 """May answer in place of the server, raise, or wait; None lets the call go on."""
@@ -133,7 +133,7 @@ class Wire:
             return answer
         try:
             answer = await self._server.request(call)
-        except BrokenPromiseError as broken:
+        except BrokenInvariantError as broken:
             self._traffic.broken.append(f"{self._name}: {broken}")
             return Response(200, b'{"metadata": {"resourceVersion": "0"}}')
         if what.verb == "patch" and answer.status == 200 and b'"assignedPod"' in (call.body or b""):

@@ -10,8 +10,8 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from virtual.planning import InlinePlanner
-from virtual.time import VirtualClock, run_virtual
+from virtual.direct import DirectTransport
+from virtual.time import InlinePlanner, VirtualClock, run_virtual
 
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observability.log import Level, Log
@@ -22,9 +22,8 @@ from kruntimes_core.lab.apiserver.kinds.strategy import MERGE
 from kruntimes_core.lab.apiserver.requests import Patch
 from kruntimes_core.lab.apiserver.server import ApiServer
 from kruntimes_core.lab.dev import workload
-from kruntimes_core.lab.runtimes.actor import SimulatedRuntimes
 from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
-from simulation.direct import DirectTransport
+from kruntimes_core.lab.runtimes.simulated_runtimes import SimulatedRuntimes
 
 Object = dict[str, Any]
 NAMESPACE = workload.NAMESPACE

@@ -7,7 +7,7 @@ import pytest
 from kruntimes_core.cli import plan_output
 from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.framework.profile import PluginError
-from kruntimes_core.lab.manifests.reader import Unreadable
+from kruntimes_core.lab.offline_plan.manifest_reader import Unreadable
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.testing import run_object
 

@@ -11,7 +11,7 @@ from embedded.place import ADMINISTRATOR, embedded_place
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.scheduler import assembly as serving
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from realcluster.kubeconfigs import kubeconfig_of
+from realcluster.access import kubeconfig_of
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from functools import partial, update_wrapper
 from inspect import Parameter, Signature, signature
 from typing import Any
 
-import dryrun.site
-import memoryapi.events
-import memoryapi.site
-import replicas.site
+import tests.unit.cluster.dry_run.scene
+import tests.unit.cluster.event_recorder.scene
+import tests.unit.cluster.leader_election.site
+import virtual.site
 
 from kruntimes_core.framework.configuration import Profiles
 
@@ -40,11 +40,11 @@ def _played_by(play: Callable[..., None]) -> Callable[..., Decorator]:
     return with_arguments
 
 
-scheduler_scene = _played_by(memoryapi.site.play)
+scheduler_scene = _played_by(virtual.site.play)
 """A scheduler beside an API server. Arguments: those of `Scheduler`."""
-election_scene = _played_by(replicas.site.play)
+election_scene = _played_by(tests.unit.cluster.leader_election.site.play)
 """Several schedulers that elect a leader. durations: of the Lease."""
-dry_run_scene = _played_by(dryrun.site.play)
+dry_run_scene = _played_by(tests.unit.cluster.dry_run.scene.play)
 """A dry run beside another scheduler. Arguments: those of `Scheduler`."""
-event_scene = _played_by(memoryapi.events.play_announced)
+event_scene = _played_by(tests.unit.cluster.event_recorder.scene.play_announced)
 """A scheduler that sends Events. Arguments: those of `EventWay.sink`."""

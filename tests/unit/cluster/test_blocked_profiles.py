@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 
 import pytest
-from memoryapi.site import Site, play
-from replicas.site import Site as Replicas
-from virtual.planning import InlinePlanner
+from tests.unit.cluster.leader_election.site import Site as Replicas
+from virtual.site import Site, play
+from virtual.time import InlinePlanner
 
 from kruntimes_core.cluster.observability.endpoints import probe_text
 from kruntimes_core.cluster.plugin_worker import Block, Done, not_begun

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from counting.actions import LINES
 from counting.effort import counted_lines
-from counting.shapes import LINES
-from memoryapi.site import Site, play
+from virtual.site import Site, play
 
 from kruntimes_core.framework.configuration import Profiles
 
 SIZE = 150
-_SERVER = ("kruntimes_core.testing", "memoryapi.server")
+_SERVER = ("kruntimes_core.testing", "virtual.transport")
 Act = Callable[[Site], None]
 
 

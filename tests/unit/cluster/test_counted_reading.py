@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from memoryapi.site import Site
+from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call
 from kruntimes_core.cluster.informers import lister_watcher

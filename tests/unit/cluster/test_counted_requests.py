@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from memoryapi.site import Site
+from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call
 from kruntimes_core.engine.engine import Settings

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from counting.loops import CountedClock, counted_timers
-from memoryapi.site import Site, play
+from counting.effort import CountedClock, counted_timers
+from virtual.site import Site, play
 from virtual.time import VirtualClock
 
 from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop

@@ -9,8 +9,8 @@ import asyncio
 from random import Random
 
 import pytest
-from memoryapi.calls import status, target
-from memoryapi.site import Site, play
+from virtual.calls import status, target
+from virtual.site import Site, play
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from kruntimes_core.framework.configuration import Profiles

@@ -13,7 +13,7 @@ from typing import Any
 
 import prometheus_client
 import pytest
-from memoryapi.site import Site, play
+from virtual.site import Site, play
 from virtual.time import run_virtual
 
 from kruntimes_core import Reject, Run, RuntimePod

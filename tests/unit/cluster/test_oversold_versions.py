@@ -10,8 +10,8 @@ from itertools import count
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memoryapi.calls import status, target
-from memoryapi.site import Site
+from virtual.calls import status, target
+from virtual.site import Site
 
 from kruntimes_core.cluster.client.resources import PODS, RUNS, ApiResource
 from kruntimes_core.cluster.client.transport import Call, Response

@@ -7,8 +7,8 @@ import io
 from collections.abc import AsyncGenerator, Mapping
 
 import pytest
-from memoryapi.calls import status, target
-from memoryapi.site import Site
+from virtual.calls import status, target
+from virtual.site import Site
 from virtual.time import run_virtual
 
 from kruntimes_core.cluster.client.resources import PODS, RUNS, WORKSPACES

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from memoryapi.site import Site, play
-from virtual.planning import InlinePlanner
+from virtual.site import Site, play
+from virtual.time import InlinePlanner
 
 from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop
 from kruntimes_core.framework.configuration import Profiles

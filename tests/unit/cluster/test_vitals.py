@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from memoryapi.calls import status, target
-from memoryapi.site import Site
+from virtual.calls import status, target
+from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from tests.unit.cluster.played import scheduler_scene

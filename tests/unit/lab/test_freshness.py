@@ -1,7 +1,7 @@
 from datetime import timedelta
 
 from kruntimes_core.engine.clock import SECOND, Now
-from kruntimes_core.lab.freshness import freshness
+from kruntimes_core.lab.offline_plan.planner import freshness
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.testing import pod_object
 from kruntimes_core.testing.builders import NOW

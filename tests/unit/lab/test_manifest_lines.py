@@ -2,9 +2,8 @@ import json
 
 import pytest
 
-from kruntimes_core.lab.manifests.lines import Place, name_place, name_places
-from kruntimes_core.lab.manifests.sources import Source
-from kruntimes_core.lab.manifests.wanted import Step
+from kruntimes_core.lab.offline_plan.field_lines import Place, Step, name_place, name_places
+from kruntimes_core.lab.offline_plan.sources import Source
 
 YAML = """\
 # a comment

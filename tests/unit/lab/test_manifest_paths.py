@@ -1,6 +1,6 @@
 import pytest
 
-from kruntimes_core.lab.manifests.paths import steps
+from kruntimes_core.lab.offline_plan.field_lines import steps
 
 RUN = {
     "spec": {

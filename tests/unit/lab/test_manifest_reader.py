@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from kruntimes_core.lab.manifests.reader import Reader, Reading
-from kruntimes_core.lab.manifests.sources import Source, read_sources
+from kruntimes_core.lab.offline_plan.manifest_reader import Reader, Reading
+from kruntimes_core.lab.offline_plan.sources import Source, read_sources
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.testing import pod_object, run_object, workspace_object

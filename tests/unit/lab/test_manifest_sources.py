@@ -6,7 +6,7 @@ from threading import Thread
 
 import pytest
 
-from kruntimes_core.lab.manifests.sources import read_sources
+from kruntimes_core.lab.offline_plan.sources import read_sources
 from kruntimes_core.model.messages import InputError
 
 

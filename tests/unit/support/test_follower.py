@@ -6,9 +6,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any, cast
 
-from realcluster.client import RUNS, Answer, Client, Object, Resource
-from realcluster.follower import Follower
-from realcluster.following import ExpiredError, Following
+from realcluster.client import RUNS, Answer, Client, ExpiredError, Following, Object, Resource
+from realcluster.ledger import Follower
 
 
 def run(name: str, version: int, uid: str = "") -> Object:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from realcluster.invariants import Event, Invariants
+from realcluster.ledger import Event, Invariants
 
 
 def pod(version: int, uid: str = "P0", *, ready: bool = True, kind: str = "MODIFIED") -> Event:

@@ -15,7 +15,7 @@ from kruntimes_core.lab.apiserver.metadata import (
 )
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of
 from kruntimes_core.lab.apiserver.selectors import METADATA, Readers
-from kruntimes_core.lab.apiserver.table_printers import TableColumn
+from kruntimes_core.lab.apiserver.table_printers import PrinterColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Resource:
     singular: str
     kind: str
     strategy: Strategy
-    columns: tuple[TableColumn, ...]
+    columns: tuple[PrinterColumn, ...]
     namespaced: bool = True
     has_status: bool = False
     short_names: tuple[str, ...] = ()

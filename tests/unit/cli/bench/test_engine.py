@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
-from counting.ticks import Ticks
+from counting.effort import Ticks
 
 from kruntimes_core.cli.bench import engine_tables
 from kruntimes_core.cli.bench.engine_command import WORKLOADS, engine

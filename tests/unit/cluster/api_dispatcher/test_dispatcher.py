@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 import pytest
-from memoryapi.calls import Fault, status, target
-from memoryapi.site import Site
+from virtual.calls import Fault, status, target
+from virtual.site import Site
 
 from kruntimes_core.cluster.api_dispatcher import read_answer, write_answer
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response

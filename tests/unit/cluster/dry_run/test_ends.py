@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dryrun.site import PATIENCE_SECONDS, Beside, play
-from memoryapi.site import Site
+from tests.unit.cluster.dry_run.scene import PATIENCE_SECONDS, Beside, play
+from virtual.site import Site
 
 from kruntimes_core.cluster.dry_run.report import DifferenceKind
 from kruntimes_core.framework.hookspecs import InvalidRun

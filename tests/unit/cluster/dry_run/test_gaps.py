@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from dryrun.site import PATIENCE_SECONDS, Beside, play
-from memoryapi.calls import status, target
-from memoryapi.site import Site
+from tests.unit.cluster.dry_run.scene import PATIENCE_SECONDS, Beside, play
+from virtual.calls import status, target
+from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.engine.events import RunObserved

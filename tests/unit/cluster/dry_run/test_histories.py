@@ -6,8 +6,8 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from dryrun.site import PATIENCE_SECONDS, Beside
-from memoryapi.site import Site
+from tests.unit.cluster.dry_run.scene import PATIENCE_SECONDS, Beside
+from virtual.site import Site
 
 from kruntimes_core.testing.harness import PODS, RUNS
 from tests.unit.cluster.played import dry_run_scene

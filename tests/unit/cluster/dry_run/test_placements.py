@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from dryrun.site import TWO_PODS, Beside, play
-from memoryapi.site import Site
+from tests.unit.cluster.dry_run.scene import TWO_PODS, Beside, play
+from virtual.site import Site
 
 from kruntimes_core.cluster.dry_run.report import DifferenceKind, Hint
 from kruntimes_core.framework.configuration import Profiles

@@ -8,8 +8,8 @@ import json
 from typing import Any
 
 import aiohttp
-from dryrun.site import Beside, play
-from memoryapi.site import Site
+from tests.unit.cluster.dry_run.scene import Beside, play
+from virtual.site import Site
 from virtual.time import VirtualClock
 
 from kruntimes_core.cli.output.screen import Screen

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from dryrun.site import PATIENCE_SECONDS, Beside, play
-from memoryapi.site import Site
+from tests.unit.cluster.dry_run.scene import PATIENCE_SECONDS, Beside, play
+from virtual.site import Site
 
 from kruntimes_core.cluster.dry_run.report import DifferenceKind, Hint
 from kruntimes_core.framework.configuration import Profiles

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from memoryapi.events import Play, Scene, play_announced
+from tests.unit.cluster.event_recorder.scene import Play, Scene, play_announced
 
 from kruntimes_core.framework.configuration import Profiles
 

@@ -6,9 +6,9 @@ import asyncio
 import json
 
 import pytest
-from memoryapi.calls import status
-from memoryapi.events import AFTER, EventWay, Fault, Play, recorder_of
-from memoryapi.site import Site
+from tests.unit.cluster.event_recorder.scene import AFTER, EventWay, Fault, Play, recorder_of
+from virtual.calls import status
+from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReason

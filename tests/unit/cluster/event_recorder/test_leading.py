@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from memoryapi.calls import status, target
-from memoryapi.events import AFTER, REPEAT, EventWay
-from memoryapi.site import Site as Alone
-from memoryapi.site import play as play_alone
-from replicas.site import Site
+from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay
+from tests.unit.cluster.leader_election.site import Site
+from virtual.calls import status, target
+from virtual.site import Site as Alone
+from virtual.site import play as play_alone
 
 from kruntimes_core.cluster.client.transport import Call, NotSentError, Response
 from kruntimes_core.cluster.dry_run.comparer import DryRunSettings

@@ -9,8 +9,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memoryapi.events import AFTER, REPEAT, EventWay, Play, recorder_of
-from memoryapi.site import Site
+from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay, Play, recorder_of
+from virtual.site import Site
 
 from kruntimes_core.cluster.event_recorder.event import (
     EventContent,

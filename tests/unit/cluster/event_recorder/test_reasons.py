@@ -6,15 +6,15 @@ import json
 from collections.abc import Callable
 
 import pytest
-from memoryapi.calls import status, target
-from memoryapi.events import AFTER, REPEAT, EventWay, Play, recorder_of
-from memoryapi.site import Site
+from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay, Play, recorder_of
+from virtual.calls import status, target
+from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from kruntimes_core.cluster.event_recorder.event import EventReason, Lane
 from kruntimes_core.framework.hookspecs import InvalidRun
 from kruntimes_core.testing.builders import NAMESPACE
-from kruntimes_core.testing.harness.api_server import PODS
+from kruntimes_core.testing.harness.object_tracker import PODS
 from kruntimes_core.testing.objects import affinity_object, term_object
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 from tests.unit.cluster.played import event_scene

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from memoryapi.events import AFTER, REPEAT, EventWay, recorder_of
-from memoryapi.site import Site
+from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay, recorder_of
+from virtual.site import Site
 
 from kruntimes_core.cluster.event_recorder.event import CONTROLLER, Lane
 from kruntimes_core.cluster.event_recorder.sources import NEVER

@@ -6,8 +6,8 @@ import asyncio
 from random import Random
 
 import pytest
-from memoryapi.calls import target
-from memoryapi.site import Site, play
+from virtual.calls import target
+from virtual.site import Site, play
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles

@@ -7,9 +7,8 @@ import json
 from collections.abc import Callable
 
 import pytest
-from memoryapi.calls import Fault, line, status, target
-from memoryapi.faults import cut, inject, one_by_one
-from memoryapi.site import Site
+from virtual.calls import Fault, cut, inject, line, one_by_one, status, target
+from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.testing.harness import PODS, RUNS

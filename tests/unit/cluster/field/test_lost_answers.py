@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from memoryapi.calls import status
-from memoryapi.faults import applied_first, cut, one_by_one
-from memoryapi.site import Site
+from virtual.calls import applied_first, cut, one_by_one, status
+from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Response
 from tests.unit.cluster.played import scheduler_scene

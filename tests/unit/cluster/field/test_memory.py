@@ -10,10 +10,9 @@ import tracemalloc
 from collections.abc import AsyncGenerator
 from random import Random
 
-from memoryapi.calls import target
-from memoryapi.site import Site
-from virtual.planning import InlinePlanner
-from virtual.time import VirtualClock, run_virtual
+from virtual.calls import target
+from virtual.site import Site
+from virtual.time import InlinePlanner, VirtualClock, run_virtual
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from memoryapi.calls import target
-from memoryapi.site import Site, play
-from virtual.planning import InlinePlanner
+from virtual.calls import target
+from virtual.site import Site, play
+from virtual.time import InlinePlanner
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.cluster.plugin_worker import Done

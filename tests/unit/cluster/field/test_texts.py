@@ -6,8 +6,8 @@ import asyncio
 import json
 from typing import Any
 
-from memoryapi.calls import status, target
-from memoryapi.site import Site
+from virtual.calls import status, target
+from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.testing import affinity_object, condition_object, term_object

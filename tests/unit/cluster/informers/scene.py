@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoryapi.site import Site
+from virtual.site import Site
 
 
 async def started(site: Site, runs: int = 1) -> None:

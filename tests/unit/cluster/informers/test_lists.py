@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from memoryapi.calls import line, status
-from memoryapi.faults import one_by_one
-from memoryapi.site import Site
+from virtual.calls import line, one_by_one, status
+from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import MaybeSentError, Response
 from tests.unit.cluster.informers.scene import started

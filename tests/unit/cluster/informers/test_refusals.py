@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from memoryapi.calls import line, status, target
-from memoryapi.faults import always, one_by_one
-from memoryapi.site import Site
+from virtual.calls import always, line, one_by_one, status, target
+from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.testing.harness import RUNS

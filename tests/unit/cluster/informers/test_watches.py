@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from memoryapi.calls import Fault, line, target
-from memoryapi.site import Site
+from virtual.calls import Fault, line, target
+from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from tests.unit.cluster.informers.scene import started

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from replicas.replica import Replica
-from replicas.server import NAMESPACE
-from replicas.site import Site
+from tests.unit.cluster.leader_election.replica import Replica
+from tests.unit.cluster.leader_election.site import Site
+from tests.unit.cluster.leader_election.wire import LEASE_NAMESPACE
 
 from tests.unit.cluster.played import election_scene
 

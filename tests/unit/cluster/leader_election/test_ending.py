@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from memoryapi.calls import status, target
-from replicas.replica import Replica
-from replicas.site import Site
+from tests.unit.cluster.leader_election.replica import Replica
+from tests.unit.cluster.leader_election.site import Site
+from virtual.calls import status, target
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from kruntimes_core.cluster.leader_election.elector import LeaseDurations

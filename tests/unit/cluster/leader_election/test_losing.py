@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
-from memoryapi.calls import status, target
-from replicas.replica import Replica
-from replicas.site import Site
+from tests.unit.cluster.leader_election.replica import Replica
+from tests.unit.cluster.leader_election.site import Site
+from virtual.calls import status, target
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from tests.unit.cluster.played import election_scene

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from replicas.replica import Replica
-from replicas.site import Site
+from tests.unit.cluster.leader_election.replica import Replica
+from tests.unit.cluster.leader_election.site import Site
 
 from tests.unit.cluster.played import election_scene
 

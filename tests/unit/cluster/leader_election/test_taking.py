@@ -7,9 +7,9 @@ import re
 from typing import Any
 
 import pytest
-from memoryapi.calls import status, target
-from replicas.server import NAMESPACE
-from replicas.site import Site
+from tests.unit.cluster.leader_election.site import Site
+from tests.unit.cluster.leader_election.wire import LEASE_NAMESPACE
+from virtual.calls import status, target
 
 from kruntimes_core.cluster.client.transport import Call, Response
 from tests.unit.cluster.played import election_scene

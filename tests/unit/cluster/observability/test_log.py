@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memoryapi.site import Site, play
+from virtual.site import Site, play
 from virtual.time import VirtualClock
 
 from kruntimes_core.cluster.observability.log import Format, Level, Log

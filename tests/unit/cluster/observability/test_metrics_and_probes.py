@@ -11,9 +11,9 @@ from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
-from memoryapi.events import EventWay
-from memoryapi.site import Site, play
-from virtual.planning import InlinePlanner
+from tests.unit.cluster.event_recorder.scene import EventWay
+from virtual.site import Site, play
+from virtual.time import InlinePlanner
 
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings

@@ -9,7 +9,7 @@ from functools import partial, wraps
 from typing import Any
 
 import pytest
-from scenes.planning import work_of
+from engine_scenes import work_of
 
 from kruntimes_core.cluster.attended_calls import attended
 from kruntimes_core.engine.plugin_work import Runners, Work, plugins_of

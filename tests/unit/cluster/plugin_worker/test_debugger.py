@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from scenes.planners import executed, planning
-from scenes.planning import work_of
+from engine_scenes import executed, planning, work_of
 
 from kruntimes_core.cluster.attended_calls import AttendedCalls
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker

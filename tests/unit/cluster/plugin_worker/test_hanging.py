@@ -7,8 +7,7 @@ import threading
 from typing import Any
 
 import pytest
-from scenes.planners import executed, passing, planning, returned
-from scenes.planning import work_of
+from engine_scenes import executed, passing, planning, returned, work_of
 
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.engine.plugin_work import EvaluateWork, EvaluationInput

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from scenes.planners import executed, planning, returned
+from engine_scenes import executed, planning, returned
 
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.engine.decisions import Outcome

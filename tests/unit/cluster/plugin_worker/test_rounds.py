@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from offering.scene import ALL, Scene
-from scenes.planners import executed, planning
+from engine_scenes import executed, planning
+from tests.engine.offers.scene import ALL, Scene
 
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.engine.decisions import Outcome

@@ -6,10 +6,9 @@ import asyncio
 import threading
 from typing import Any
 
-from counting.loops import counted_timers
-from scenes.planners import executed, passing, planning
-from scenes.planning import work_of
-from virtual.planning import InlinePlanner
+from counting.effort import counted_timers
+from engine_scenes import executed, passing, planning, work_of
+from virtual.time import InlinePlanner
 
 from kruntimes_core.cluster.plugin_worker import (
     UNATTENDED,

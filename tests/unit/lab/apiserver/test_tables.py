@@ -12,7 +12,7 @@ from embedded.bodies import Object, pod_body
 from kruntimes_core.lab.apiserver.table_printers import (
     EVENT_COLUMNS,
     POD_COLUMNS,
-    TableColumn,
+    PrinterColumn,
     age,
     custom_columns,
     duration,
@@ -53,7 +53,7 @@ def test_the_age_of_no_time_is_unknown() -> None:
     assert age("2026-01-02T03:04:00Z", NOW) == "5s"
 
 
-def cells(columns: tuple[TableColumn, ...], obj: Object) -> list[Any]:
+def cells(columns: tuple[PrinterColumn, ...], obj: Object) -> list[Any]:
     return [column.cell(obj, NOW) for column in columns]
 
 

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from itertools import islice
 
 import pytest
+from tests.unit.lab.runtimes.scene import NAMESPACE, Object, Site, passes
 from virtual.time import run_virtual
 
 from kruntimes_core.lab.apiserver.errors import ApiError
@@ -16,7 +17,6 @@ from kruntimes_core.lab.dev.workload import DEMO_RUNTIMES, Arrival, demo, feed, 
 from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
 from kruntimes_core.model.run import ACTIVE_PHASES
 from kruntimes_core.testing.plugins import installed_profiles
-from simulation.site import NAMESPACE, Object, Site, passes
 
 CAPACITY = {"runs": 4, "cpu": 8}
 BEHAVIOUR = Behaviour(run=Span(3.0, 8.0), failure_rate=0.1, seed=3)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tests.unit.lab.runtimes.scene import Site, passes, play
+
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.model.times import parse_time
-from simulation.site import Site, passes, play
 
 
 def probed(site: Site, pod: str) -> float:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.unit.lab.runtimes.scene import TASK_SECONDS, Site, passes, play
 
 from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
-from simulation.site import TASK_SECONDS, Site, passes, play
 
 FAILING = Behaviour(run=Span(TASK_SECONDS, TASK_SECONDS), failure_rate=1.0)
 

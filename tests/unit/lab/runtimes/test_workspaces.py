@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tests.unit.lab.runtimes.scene import Site, passes, play
+
 from kruntimes_core.lab.dev import workload
-from simulation.site import Site, passes, play
 
 
 def test_a_workspace_is_bound_once_a_pod_is_ready() -> None:

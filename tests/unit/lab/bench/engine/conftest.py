@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from counting.ticks import Ticks
+from counting.effort import Ticks
 
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import isfinite
 
 import pytest
-from counting.ticks import Ticks
+from counting.effort import Ticks
 
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import ActivePlugin

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from embedded.place import ADMINISTRATOR, EmbeddedPlace, embedded_place
-from realcluster.kubeconfigs import kubeconfig_of
+from realcluster.access import kubeconfig_of
 
 SUPPORT = Path(__file__).parents[5] / "tests" / "support"
 
