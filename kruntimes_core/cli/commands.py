@@ -7,14 +7,14 @@ import signal
 from collections.abc import Callable, Iterator, Mapping
 from enum import IntEnum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
 from kruntimes_core.model.messages import did_you_mean
 
 if TYPE_CHECKING:
-    from kruntimes_core.cluster.attended_calls import CurrentCall
+    from kruntimes_core.framework.profile import CurrentCall
 
 T = TypeVar("T")
 
@@ -84,17 +84,42 @@ class LazyGroup(click.Group):
         return command
 
 
-def with_time_limit(values: Iterator[T], current: CurrentCall) -> Iterator[T]:
-    """The same values; making one may call plugins, each for as long as the scheduler lets it.
+class PluginCalls(Protocol):
+    """Does all that imports, builds or calls plugins in one command."""
 
-    With `KRUNTIMES_DEBUG` there is no limit and no second thread, so that a debugger can stop in a plugin.
+    def call(self, action: Callable[[], T]) -> T:
+        """Do something that does so, and return what it returns.
+
+        Raises: what it raises, and `InputError` where a plugin takes too long.
+        """
+
+    def values(self, values: Iterator[T]) -> Iterator[T]:
+        """The same values, the making of which does so. Raises: as `call`."""
+
+
+class UnlimitedCalls:
+    """On the thread of the command, for as long as it takes: a debugger can stop in a plugin."""
+
+    def call(self, action: Callable[[], T]) -> T:
+        """See `PluginCalls`."""
+        return action()
+
+    def values(self, values: Iterator[T]) -> Iterator[T]:
+        """See `PluginCalls`."""
+        return values
+
+
+def with_time_limit(current: CurrentCall) -> PluginCalls:
+    """Calls of plugins, each for as long as the scheduler lets it; without a limit with `KRUNTIMES_DEBUG`.
+
+    current: where they are noted.
     """
     if os.environ.get(DEBUG):
-        return values
+        return UnlimitedCalls()
     # Only here: help needs nothing of the engine.
-    from kruntimes_core.cluster.attended_calls import attended
+    from kruntimes_core.cluster.attended_calls import AttendedCalls
 
-    return attended(values, current)
+    return AttendedCalls(current)
 
 
 def stop_on_signals(stop: Callable[[signal.Signals], None], *numbers: signal.Signals) -> None:

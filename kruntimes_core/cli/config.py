@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kruntimes_core.cli.commands import Exit, LazyGroup
+from kruntimes_core.cli.commands import Exit, LazyGroup, with_time_limit
 from kruntimes_core.cli.options import CONFIG, output_option
 from kruntimes_core.cli.output.screen import Screen, print_lines, print_notes, standard_output
 from kruntimes_core.cli.output.table import TableColumn, table
@@ -53,7 +53,8 @@ def validate(file: str) -> Exit:
         configuration = load_configuration(read_stream(sys.stdin.buffer, name, SETTINGS_BYTES), name)
     else:
         name, configuration = file, configuration_from(file)
-    profiles = build_profiles(configuration, PluginRegistry())
+    registry = PluginRegistry()
+    profiles = with_time_limit(registry.current).call(lambda: build_profiles(configuration, registry))
     named = ", ".join(f"{one.name} ({counted(len(one.plugins), 'plugin')})" for one in profiles.all)
     empty = "; it sets nothing: all defaults hold" if configuration.sets_nothing else ""
     click.echo(printable(f"{name} is valid: {named}{empty}"))
@@ -70,7 +71,8 @@ def schema() -> Exit:
     from kruntimes_core.framework.configuration import configuration_schema
     from kruntimes_core.framework.plugin_registry import PluginRegistry
 
-    described = configuration_schema(PluginRegistry())
+    registry = PluginRegistry()
+    described = with_time_limit(registry.current).call(lambda: configuration_schema(registry))
     write_json(described.document)
     # The plugins whose arguments the schema does not check.
     print_notes(described.problems)
@@ -101,7 +103,7 @@ def show(config: str | None, form: str) -> Exit:
     from kruntimes_core.framework.plugin_registry import PluginRegistry
 
     configuration, registry = configuration_from(config), PluginRegistry()
-    build_profiles(configuration, registry)
+    with_time_limit(registry.current).call(lambda: build_profiles(configuration, registry))
     if form == "table":
         screen = standard_output()
         settings, entries = effective_settings(configuration), active_entries(configuration, registry)

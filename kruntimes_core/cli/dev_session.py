@@ -21,15 +21,16 @@ from kruntimes_core.cli.options import DurationRange
 from kruntimes_core.cli.output.documents import write_json
 from kruntimes_core.cli.output.screen import standard_output
 from kruntimes_core.cli.output.text import wrapped
-from kruntimes_core.cluster.clock import SystemClock
+from kruntimes_core.cluster.clock import Clock, SystemClock
 from kruntimes_core.cluster.event_recorder.recorder import EventSettings
 from kruntimes_core.cluster.observability.log import Level, Log
+from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.engine.decisions import plugin_document
 from kruntimes_core.engine.engine import Settings
-from kruntimes_core.framework.configuration import Profiles, build_profiles, configuration_from
+from kruntimes_core.framework.configuration import Profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
-from kruntimes_core.lab.dev.cluster import DevCluster, DevSettings, dev_cluster
+from kruntimes_core.lab.dev.cluster import DevCluster, DevScheduling, DevSettings, dev_cluster
 from kruntimes_core.lab.dev.kubeconfig import default_path, kubeconfig
 from kruntimes_core.lab.dev.overview import ClusterObserver, RunCounts
 from kruntimes_core.lab.dev.workload import DEMO_RUNTIMES, Arrival, demo, first_runs, plain_runs
@@ -73,15 +74,23 @@ class DevOptions:
 def serve(options: DevOptions) -> Exit:
     """Run the cluster, and sum up. Raises: `InputError` for whatever keeps it from starting."""
     configuration = configuration_from(options.config)
-    profiles = build_profiles(configuration, PluginRegistry())
-    engine, events = Settings.of(configuration), EventSettings.of(configuration)
-    return asyncio.run(_serve(options, profiles, engine, events))
-
-
-async def _serve(options: DevOptions, profiles: Profiles, engine: Settings, events: EventSettings) -> Exit:
     clock, display = SystemClock(), _display(options)
-    settings, log = _settings(options), Log(display.notices, clock, Level.WARNING)
-    async with dev_cluster(settings, profiles, engine, events, clock, log) as cluster:
+    log = Log(display.notices, clock, Level.WARNING)
+    plugin_worker = ThreadPluginWorker(log)
+    placing = DevScheduling(
+        profiles=plugin_worker.build(configuration, PluginRegistry()),
+        plugin_worker=plugin_worker,
+        engine=Settings.of(configuration),
+        events=EventSettings.of(configuration),
+    )
+    return asyncio.run(_serve(options, placing, clock, display, log))
+
+
+async def _serve(
+    options: DevOptions, placing: DevScheduling, clock: Clock, display: Display, log: Log
+) -> Exit:
+    settings, profiles = _settings(options), placing.profiles
+    async with dev_cluster(settings, placing, clock, log) as cluster:
         path = _kubeconfig_path(options, cluster)
         # Before the file exists, so that it is always removed. SIGHUP says that the terminal is gone.
         stop_on_signals(lambda _: cluster.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)

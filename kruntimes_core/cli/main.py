@@ -22,6 +22,8 @@ PROGRAM = "kruntimes"
 # How kubectl finds the command, and how its users call it.
 _KUBECTL_PLUGIN, _BY_KUBECTL = "kubectl-kruntimes", "kubectl kruntimes"
 _COMPLETION = "_KRUNTIMES_COMPLETE"
+_SHARED_METRICS = ("PROMETHEUS_MULTIPROC_DIR", "prometheus_multiproc_dir")
+_TLS_KEYS = "SSLKEYLOGFILE"
 
 
 @click.group(
@@ -55,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with `arguments` (those of the process when None). Returns its exit code."""
     try:
         _prepare_streams()
+        _prepare_environment()
         code = _invoke(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
@@ -69,7 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _invoke(arguments: list[str]) -> int:
-    if _COMPLETION in os.environ:
+    instruction = os.environ.get(_COMPLETION, "")
+    if instruction.endswith("_source") or (instruction and "COMP_WORDS" in os.environ):
         app.main(arguments, prog_name=PROGRAM, complete_var=_COMPLETION)
     try:
         with app.make_context(_invoked_as(), arguments) as context:
@@ -93,6 +97,12 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def _prepare_environment() -> None:
+    """Take out what would let the library for metrics keep them in files that other processes share."""
+    for name in _SHARED_METRICS:
+        os.environ.pop(name, None)
+
+
 def _report(error: Exception) -> int:
     # Where standard error has no reader, the exit code has to do.
     with contextlib.suppress(OSError):
@@ -111,6 +121,9 @@ def _line(error: Exception) -> str:
             return _lowered(error.format_message())
         case InputError():
             return str(error)
+        case OSError() if error.filename is not None and error.filename == os.environ.get(_TLS_KEYS):
+            why = _lowered(error.strerror or str(error))
+            return f"TLS keys cannot be written to {error.filename}: {why}: correct {_TLS_KEYS}, or unset it"
         case OSError():
             doing = "read input or write output" if error.filename is None else f"use {error.filename}"
             return f"cannot {doing}: {_lowered(error.strerror or str(error))}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kruntimes_core.cli.commands import Exit, with_time_limit
+from kruntimes_core.cli.commands import Exit, PluginCalls, with_time_limit
 from kruntimes_core.cli.options import CONFIG, FORMS, NamespaceName, output_option
 from kruntimes_core.cli.output.screen import follow, print_notes, standard_output
 from kruntimes_core.model.messages import InputError
@@ -116,12 +116,13 @@ def _answer(options: PlanOptions) -> Exit:
     # Only here, as below: help needs neither YAML nor the engine.
     from kruntimes_core.cli import plan_output
 
-    reading, planner, decisions = _planned(options)
+    planned = _planned(options)
+    reading, planner, decisions = planned.reading, planned.planner, planned.decisions
     print_notes(plan_output.skipped(reading.skipped))
     plan_output.show(
         planner.head(),
         decisions,
-        _explained(planner) if options.explain else None,
+        planned.explained() if options.explain else None,
         standard_output(),
         form=options.form,
         namespace=options.namespace,
@@ -138,27 +139,38 @@ def _answer(options: PlanOptions) -> Exit:
     return Exit.ANSWER_IS_NO if any(made["outcome"] in _NO for made in decisions) else Exit.DONE
 
 
-def _planned(options: PlanOptions) -> tuple[Reading, Planner, list[dict[str, Any]]]:
+@dataclass(frozen=True, slots=True)
+class Planned:
     """What was read, the planner that has planned it, and its decisions."""
+
+    reading: Reading
+    planner: Planner
+    decisions: list[dict[str, Any]]
+    calls: PluginCalls
+
+    def explained(self) -> Iterator[dict[str, Any]]:
+        """The decisions with their candidates, for which the plugins are called again."""
+        return self.calls.values(self.planner.decision_documents(explain=True))
+
+
+def _planned(options: PlanOptions) -> Planned:
+    """Read and plan."""
     from kruntimes_core.framework.configuration import build_profiles, configuration_from
     from kruntimes_core.framework.plugin_registry import PluginRegistry
     from kruntimes_core.lab.offline_plan.planner import Planner
 
     given = _given_time(options.now)
     configuration = configuration_from(options.config)
-    profiles = build_profiles(configuration, PluginRegistry())
+    registry = PluginRegistry()
+    calls = with_time_limit(registry.current)
+    profiles = calls.call(lambda: build_profiles(configuration, registry))
     with _without_garbage_collection():
         reading = _read(options)
         pending = _pending(reading.world, options.namespace)
         now = given or _observed_time(reading.world, pending)
-        planner = Planner(reading.world, profiles, configuration, now, options.namespace)
-        follow(with_time_limit(planner.decisions(), planner.under_way), "planning", pending)
-        return reading, planner, list(planner.decision_documents(explain=False))
-
-
-def _explained(planner: Planner) -> Iterator[dict[str, Any]]:
-    """The decisions with their candidates, for which the plugins are called again."""
-    return with_time_limit(planner.decision_documents(explain=True), planner.under_way)
+        planner = Planner(reading.world, profiles, configuration, now, options.namespace, registry.current)
+        follow(calls.values(planner.decisions()), "planning", pending)
+        return Planned(reading, planner, list(planner.decision_documents(explain=False)), calls)
 
 
 @contextmanager

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from kruntimes_core.cli.commands import Exit, LazyGroup
+from kruntimes_core.cli.commands import Exit, LazyGroup, PluginCalls, with_time_limit
 from kruntimes_core.cli.options import CONFIG, FORMS, output_option
 from kruntimes_core.cli.output.screen import Screen, print_lines, print_notes, standard_output
 from kruntimes_core.cli.output.table import TableColumn, table
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 # The command imports what it needs when it runs: help needs neither pydantic nor YAML nor the plugins.
 
-API_VERSION = "kruntimes.io/plugins/v1"
 _STATES = {"active": "green", "broken": "red", "duplicate": "red", "unknown": "yellow"}
 _PROFILE = TableColumn("PROFILE")
 _COLUMNS = (
@@ -47,28 +46,33 @@ def list_plugins(config: str | None, form: str) -> Exit:
     Works even where the scheduler would not start: a broken plugin is a row of the list, and standard error
     says what keeps the scheduler from starting.
 
-    Exit codes: 0 the scheduler would start, 1 it would not, 2 the configuration cannot be read.
+    Exit codes: 0 the scheduler would start, 1 it would not, 2 the configuration cannot be read, or a plugin
+    hangs while it is imported or built.
     """
     from kruntimes_core.framework.configuration import configuration_from, describe_plugins
     from kruntimes_core.framework.plugin_registry import PluginRegistry
 
     registry = PluginRegistry()
+    calls = with_time_limit(registry.current)
     try:
         configuration = configuration_from(config)
     except InputError as error:
         _show(describe_plugins(None, registry), form)
         print_notes([f"error: {error}"])
         return Exit.BAD_INPUT
-    _show(describe_plugins(configuration, registry), form)
-    return Exit.DONE if _would_start(configuration, registry) else Exit.ANSWER_IS_NO
+    _show(calls.call(lambda: describe_plugins(configuration, registry)), form)
+    return Exit.DONE if _would_start(configuration, registry, calls) else Exit.ANSWER_IS_NO
 
 
-def _would_start(configuration: Configuration, registry: PluginRegistry) -> bool:
+def _would_start(configuration: Configuration, registry: PluginRegistry, calls: PluginCalls) -> bool:
     """Whether the scheduler would start; says why not, and why a list is empty."""
     from kruntimes_core.framework.configuration import SUPPLIED, build_profiles, to_install
+    from kruntimes_core.framework.plugin_registry import HangingPluginError
 
     try:
-        build_profiles(configuration, registry)
+        calls.call(lambda: build_profiles(configuration, registry))
+    except HangingPluginError:
+        raise
     except InputError as error:
         why = str(error) if registry.names else f"no plugins are installed: {to_install(*SUPPLIED)}"
         print_notes([f"the scheduler would not start: {why}"])
@@ -80,35 +84,18 @@ def _would_start(configuration: Configuration, registry: PluginRegistry) -> bool
 
 def _show(states: Sequence[PluginState], form: str) -> None:
     from kruntimes_core.cli.output.documents import write_json, write_yaml
+    from kruntimes_core.framework.configuration import plugins_document
 
     if form == "json":
-        write_json(_document(states))
+        write_json(plugins_document(states))
     elif form == "yaml":
-        write_yaml(_document(states))
+        write_yaml(plugins_document(states))
     elif form == "name":
         for name in dict.fromkeys(state.name for state in states):
             click.echo(printable(name))
     elif states:
         screen = standard_output()
         print_lines(_table(states, screen, wide=form == "wide"), screen)
-
-
-def _document(states: Sequence[PluginState]) -> dict[str, Any]:
-    """The list for other programs; keys in the order of the table's columns."""
-    plugins = [
-        {
-            "profile": state.profile,
-            "name": state.name,
-            "distribution": state.distribution,
-            "version": state.version,
-            "state": state.state.value,
-            "hooks": list(state.hooks),
-            "weight": state.weight,
-            "why": state.why or None,
-        }
-        for state in states
-    ]
-    return {"apiVersion": API_VERSION, "plugins": plugins}
 
 
 def _table(states: Sequence[PluginState], screen: Screen, *, wide: bool) -> Iterator[str]:

@@ -100,12 +100,10 @@ class MissingPermissions:
     def check(self) -> HealthCheck:
         """For the readiness probe: missing permissions that lists, watches and the election do not report."""
         self._forget()
-        said = [
-            _text(permission, namespace)
-            for permission, namespace in self._refused_at
-            if permission in _UNSEEN
-        ]
-        return HealthCheck("permissions", "; ".join(sorted(said)))
+        refused = [one for one in self._refused_at if one[0] in _UNSEEN]
+        kinds = {_text(permission, "") for permission, _ in refused}
+        names = {_text(permission, namespace) for permission, namespace in refused}
+        return HealthCheck("permissions", "; ".join(sorted(names)), without_names="; ".join(sorted(kinds)))
 
     def samples(self) -> Samples:
         """For each required permission, in how many namespaces it is refused."""
@@ -120,7 +118,8 @@ class MissingPermissions:
 
     def _refused(self, call: Call, response: Response) -> None:
         now = self._clock.now()
-        if _RBAC_MESSAGE.search(status_of(response, now.wall).message) is None:
+        status = status_of(response, now.wall)
+        if status.terminating or _RBAC_MESSAGE.search(status.message) is None:
             return
         key = required_permission(call)
         if key not in self._refused_at and key[0] in _UNSEEN:

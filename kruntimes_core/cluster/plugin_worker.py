@@ -1,48 +1,52 @@
-"""The plugin worker: calls plugins on a thread beside the loop. One that hangs holds up its own Runs alone.
+"""The plugin worker: calls plugins on threads beside the loop. One that hangs holds up its own profile alone.
 
 A call past the limit is interrupted; one that does not return even then is abandoned, its plugin named by the
-stack of the thread, and the thread replaced by a fresh one. (A call that holds the interpreter lock stops the
-whole process until it returns: no thread can help against that.)
+stack of the thread, and its profile blocked until the call returns. A fresh thread builds new instances then.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
-import inspect
-import sys
-import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from queue import SimpleQueue
-from threading import Lock, Thread
-from types import CodeType, FrameType
-from typing import Any, Protocol
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock
+from typing import Protocol
+from weakref import WeakSet
 
-from kruntimes_core import __version__
 from kruntimes_core.cluster.observability.log import Log
+from kruntimes_core.cluster.plugin_thread import (
+    LIMIT_SECONDS,
+    Culprit,
+    PluginThread,
+    call_on,
+    culprit_in_error,
+    failure,
+    overdue,
+)
 from kruntimes_core.engine.plugin_work import (
-    EvaluateWork,
+    PluginWork,
     QueueKeyWork,
     ReserveAnswer,
     ReserveWork,
     Runners,
+    RunWork,
     UnreserveWork,
-    Work,
     WorkResult,
+    plugins_of,
+    profile_of,
 )
-from kruntimes_core.framework.profile import ActivePlugin, InterruptedCallError, PluginError
+from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles
+from kruntimes_core.framework.plugin_registry import PluginRegistry
+from kruntimes_core.framework.profile import (
+    CurrentCall,
+    InterruptedCallError,
+    PluginError,
+    Profile,
+)
 from kruntimes_core.framework.runtime import PluginFailure, plugin_calls
-
-PluginWork = Work | EvaluateWork
-"""What runs the code of plugins: a step of a cycle, or an evaluation."""
-
-LIMIT_SECONDS = 5.0
-"""For how long work may run. A plan on thousands of Pods takes milliseconds; this ends what never returns."""
-
-Culprit = tuple[ActivePlugin, str]
-"""A plugin and its hook that was called."""
 
 Done = Callable[[WorkResult], None]
 """Takes the result of a piece of work, on the thread of the loop."""
@@ -55,6 +59,21 @@ UNATTENDED = 16
 """After a plan that took longer, the loop does not wait for so many: most likely they take longer, too."""
 
 
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A call that does not return, and whose work is not begun until it does."""
+
+    profile: Profile
+    error: PluginError
+    """Names the plugin and its hook."""
+    since: float
+    """When the call was abandoned, by the loop's clock."""
+    holds_profile: bool
+    """Whether it holds up the profile: its instances may be half-way through anything."""
+    holds_queue: bool
+    """Whether it is a call of `queue_key`, so that no Run of any profile gets its place in the queue."""
+
+
 class PluginWorker(Protocol):
     """Executes one piece of work at a time."""
 
@@ -64,7 +83,20 @@ class PluginWorker(Protocol):
 
     @property
     def stuck(self) -> Mapping[str, int]:
-        """Plugins in whose code a call does not return, with how many such calls; they are not called."""
+        """Plugins in whose code a call does not return, with how many such calls."""
+
+    @property
+    def worked_at(self) -> float:
+        """When a step of a cycle last came to an end, by the loop's clock."""
+
+    def block_of(self, profile: Profile, queue_profile: Profile | None) -> Block | None:
+        """What keeps Runs of a profile from being placed; None if nothing does.
+
+        queue_profile: the one whose plugin orders the queue.
+        """
+
+    def keep(self, profiles: Collection[Profile]) -> None:
+        """Call the plugins of these profiles alone from now on."""
 
     def submit(self, work: PluginWork, done: Done) -> None:
         """Execute work and call `done` once, at once or later. Only while it is `free`."""
@@ -74,7 +106,10 @@ class PluginWorker(Protocol):
 
 
 class ThreadPluginWorker:
-    """Executes work on a thread, one piece at a time. All methods belong to the loop's thread."""
+    """Executes work one piece at a time, on a thread for each profile: the one that built its plugins.
+
+    All methods but `build` belong to the loop's thread.
+    """
 
     def __init__(
         self,
@@ -92,12 +127,18 @@ class ThreadPluginWorker:
         self._limit = limit_seconds
         self._grace = grace_seconds
         self._wait = AdaptiveWait(moment_seconds)
-        self._thread: WorkerThread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._threads: dict[_Place, ProfileThread] = {}
+        self._lost: WeakSet[Profile] = WeakSet()
+        """Whose instances belonged to a thread that is not used any more: a fresh one builds its own."""
         self._call: PluginCall | None = None
-        self._abandoned: dict[WorkerThread, str] = {}
+        self._abandoned: dict[PluginThread, Block] = {}
+        self._unbuilt: set[Profile] = set()
+        """Whose plugins could not be built a moment ago: an `unreserve` waits until that is tried again."""
         self._deferred = DeferredUnreserves()
         self._resuming = False
         """Whether the next deferred unreserve is called in a turn of the loop that is scheduled already."""
+        self.worked_at = 0.0
 
     @property
     def free(self) -> bool:
@@ -107,35 +148,97 @@ class ThreadPluginWorker:
     @property
     def stuck(self) -> Mapping[str, int]:
         """Plugins in whose code calls do not return, with how many."""
-        return Counter(self._abandoned.values())
+        return Counter(block.error.plugin for block in self._abandoned.values())
+
+    def block_of(self, profile: Profile, queue_profile: Profile | None) -> Block | None:
+        """See `PluginWorker`."""
+        return self._profile_block(profile) or self._queue_block(queue_profile)
+
+    def build(self, configuration: Configuration, registry: PluginRegistry) -> Profiles:
+        """Build the profiles of a configuration, each on the thread that will call its plugins.
+
+        It waits for them, and may be called on any thread, for one configuration at a time. Raises what
+        `build_profiles` raises, and `InputError` that names a plugin whose import or constructor does not
+        return.
+        """
+        threads: list[tuple[Profile, ProfileThread]] = []
+
+        def build_on(build: Callable[[], Profile]) -> Profile:
+            thread = self._new_thread(rebuild=False)
+            try:
+                profile = call_on(thread.thread, build, registry.current, self._limit)
+            except BaseException:
+                thread.thread.retire()
+                raise
+            threads.append((profile, thread))
+            return profile
+
+        try:
+            profiles = build_profiles(configuration, registry, build_on)
+        except BaseException:
+            for _, thread in threads:
+                thread.thread.retire()
+            raise
+        self._threads.update({_Place(profile): thread for profile, thread in threads})
+        return profiles
+
+    def keep(self, profiles: Collection[Profile]) -> None:
+        """See `PluginWorker`. A call under way, and an `unreserve` that is due, still come to their end."""
+        kept = {*profiles, *self._deferred.profiles}
+        if self._call is not None:
+            kept.add(self._call.place.profile)
+        for place, thread in list(self._threads.items()):
+            if place.profile not in kept:
+                self._lose(thread.thread)
 
     def submit(self, work: PluginWork, done: Done) -> None:
-        """Execute work on the thread, unless it would call a plugin that is stuck."""
-        stuck = self.stuck
-        held_up = next((one for one in plugins_of(work) if one.name in stuck), None)
-        if held_up is None:
-            self._start(work, done)
-        elif isinstance(work, UnreserveWork):
+        """Execute work on the profile's thread, unless that is blocked."""
+        block = self._block_for(work)
+        if isinstance(work, UnreserveWork) and self._held_back(profile_of(work)):
             self._deferred.add(work, done)
+        elif block is None:
+            self._start(work, done)
         else:
-            hook = next(iter(held_up.hooks))
-            done(not_begun(work, held_up.error(hook, "is not called until an earlier call returns")))
+            error, name = block.error, block.profile.name
+            problem = f"plugins of profile {name} are not called until an earlier call returns"
+            done(not_begun(work, PluginError(error.plugin, error.origin, error.hook, problem)))
 
     def close(self) -> None:
         """Take no more work; a call under way ends with the process."""
         if self._call is not None:
             self._call.end_limit()
-        if self._thread is not None:
-            self._thread.retire()
+        for thread in list(self._threads.values()):
+            thread.thread.retire()
+
+    # What is blocked
+
+    def _block_for(self, work: PluginWork) -> Block | None:
+        if isinstance(work, QueueKeyWork):
+            return self._queue_block(work.owner)
+        return self._profile_block(profile_of(work))
+
+    def _profile_block(self, profile: Profile) -> Block | None:
+        blocks = self._abandoned.values()
+        return next((one for one in blocks if one.holds_profile and one.profile is profile), None)
+
+    def _held_back(self, profile: Profile) -> bool:
+        """Whether an `unreserve` of the profile has to wait."""
+        return profile in self._unbuilt or self._profile_block(profile) is not None
+
+    def _queue_block(self, owner: Profile | None) -> Block | None:
+        blocks = self._abandoned.values()
+        return next((one for one in blocks if one.holds_queue and one.profile is owner), None)
 
     # One call
 
     def _start(self, work: PluginWork, done: Done) -> None:
-        loop = asyncio.get_running_loop()
-        if self._thread is None:
-            self._thread = self._fresh(loop)
-        self._call = call = PluginCall(work, done, self._thread)
-        self._thread.execute(call)
+        self._loop = loop = asyncio.get_running_loop()
+        place = self._place_of(work)
+        if place not in self._threads:
+            self._threads[place] = self._new_thread(rebuild=place.apart or place.profile in self._lost)
+        thread = self._threads[place]
+        self._call = call = PluginCall(work, done, place, thread)
+        thread.thread.execute(partial(self._execute, call))
         wait = self._wait.next()
         if call.wait(wait):
             self._finish(call, call.result)
@@ -143,42 +246,87 @@ class ThreadPluginWorker:
             self._wait.late(wait)
             call.limit(loop.call_later(self._limit, self._overdue))
 
-    def _fresh(self, loop: asyncio.AbstractEventLoop) -> WorkerThread:
-        def tell(what: Callable[..., None], *arguments: object) -> None:
-            # Once the loop is closed, nothing waits for the result.
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(what, *arguments)
+    def _place_of(self, work: PluginWork) -> _Place:
+        """Where work is executed: `queue_key` apart once a call of another hook has held its profile up."""
+        profile = profile_of(work)
+        if isinstance(work, QueueKeyWork):
+            apart = _Place(profile, apart=True)
+            if apart in self._threads or self._profile_block(profile) is not None:
+                return apart
+        return _Place(profile)
 
-        return WorkerThread(
-            lambda call: tell(self._delivered, call),
-            lambda thread, error: tell(self._ended, thread, error),
-        )
+    def _new_thread(self, rebuild: bool) -> ProfileThread:
+        return ProfileThread(lambda thread, error: self._tell(self._ended, thread, error), rebuild)
+
+    def _execute(self, call: PluginCall) -> None:
+        """Called on the profile's thread."""
+        error = call.thread.build(call.work)
+        call.not_built = error is not None
+        call.finish(call.thread.execute(call.work) if error is None else not_begun(call.work, error))
+        if call.late:
+            self._tell(self._delivered, call)
+
+    def _tell(self, what: Callable[..., None], *arguments: object) -> None:
+        """Call back on the loop's thread. Once the loop is closed, nothing waits for that."""
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(what, *arguments)
 
     def _overdue(self) -> None:
-        if self._call is not None:
-            self._call.interrupt()
-            self._call.limit(asyncio.get_running_loop().call_later(self._grace, self._abandon))
+        call, loop = self._call, asyncio.get_running_loop()
+        if call is None:
+            return
+        if call.thread.thread.in_debugger:
+            call.limit(loop.call_later(self._limit, self._overdue))
+            return
+        call.interrupt()
+        call.limit(loop.call_later(self._grace, self._abandon))
 
     def _abandon(self) -> None:
         call = self._call
         if call is None:
             return
-        culprit = culprit_in_frame(call.thread.frame, plugins_of(call.work))
-        error = overdue(culprit, self._limit)
-        self._abandoned[call.thread] = error.plugin
-        self._log.warning("abandoned a call", plugin=error.plugin, origin=error.origin, hook=error.hook)
-        self._deferred.sort(self.stuck)
+        thread, apart = call.thread, call.place.apart
+        error = overdue(thread.thread, thread.current, self._limit)
+        call.not_built = thread.current.loading is not None
+        self._abandoned[thread.thread] = Block(
+            profile=call.place.profile,
+            error=error,
+            since=asyncio.get_running_loop().time(),
+            holds_profile=not apart,
+            holds_queue=isinstance(call.work, QueueKeyWork),
+        )
+        self._log.warning(
+            "abandoned a call",
+            plugin=error.plugin,
+            origin=error.origin,
+            hook=error.hook,
+            profile=call.place.profile.name,
+        )
+        self._deferred.sort(self._held_back)
         self._finish(call, failed(call.work, error))
 
     def _finish(self, call: PluginCall, result: WorkResult) -> None:
         call.end_limit()
         self._call = None
         if call.interrupted:
-            # The thread may be half-way through anything, and the interruption may still come.
-            call.thread.retire()
-            self._thread = None
-        call.done(result)
+            # The instances may be half-way through anything, and the interruption may still come.
+            self._lose(call.thread.thread)
+        elif isinstance(call.work, RunWork):
+            self.worked_at = asyncio.get_running_loop().time()
+        if call.not_built and isinstance(call.work, UnreserveWork):
+            self._postpone(call.work, call.done)
+        else:
+            call.done(result)
         self._resume_soon()
+
+    def _lose(self, thread: PluginThread) -> None:
+        """Use a thread no more: the next call of its profile is on a fresh one, with new instances."""
+        thread.retire()
+        for place, one in list(self._threads.items()):
+            if one.thread is thread:
+                del self._threads[place]
+                self._lost.add(place.profile)
 
     # From the thread
 
@@ -186,16 +334,16 @@ class ThreadPluginWorker:
         if self._call is call:
             self._finish(call, call.result)
 
-    def _ended(self, thread: WorkerThread, error: BaseException | None) -> None:
+    def _ended(self, thread: PluginThread, error: BaseException | None) -> None:
         call = self._call
-        if thread is self._thread:
-            self._thread = None
-        if call is not None and call.thread is thread:
+        self._lose(thread)
+        if call is not None and call.thread.thread is thread:
             self._finish(call, failed(call.work, self._escaped(error, call.work)))
         if thread in self._abandoned:
-            plugin = self._abandoned.pop(thread)
-            self._log.info("an abandoned call returned", plugin=plugin)
-            self._deferred.sort(self.stuck)
+            block = self._abandoned.pop(thread)
+            plugin, name = block.error.plugin, block.profile.name
+            self._log.info("an abandoned call returned", plugin=plugin, profile=name)
+            self._deferred.sort(self._held_back)
             self._resume_soon()
 
     def _escaped(self, error: BaseException | None, work: PluginWork) -> PluginError:
@@ -207,6 +355,21 @@ class ThreadPluginWorker:
         return failure(culprit, problem)
 
     # Deferred unreserves
+
+    def _postpone(self, work: UnreserveWork, done: Done) -> None:
+        """The plugins could not be built for an unreserve: try again later, once for all that are due."""
+        profile = profile_of(work)
+        self._deferred.add(work, done)
+        if profile not in self._unbuilt:
+            self._unbuilt.add(profile)
+            self._log.warning("plugins could not be built: unreserve is called later", profile=profile.name)
+            asyncio.get_running_loop().call_later(self._limit, self._try_to_build_again, profile)
+        self._deferred.sort(self._held_back)
+
+    def _try_to_build_again(self, profile: Profile) -> None:
+        self._unbuilt.discard(profile)
+        self._deferred.sort(self._held_back)
+        self._resume_soon()
 
     def _resume_soon(self) -> None:
         """Call the next unreserve that had to wait, in a turn of its own: there may be thousands."""
@@ -246,7 +409,7 @@ class AdaptiveWait:
 
 
 class DeferredUnreserves:
-    """Unreserves whose plugin is stuck: each is called exactly once, as soon as its plugin can be called."""
+    """Unreserves of blocked profiles: each is called exactly once, as soon as its profile is not blocked."""
 
     def __init__(self) -> None:
         self._due: deque[tuple[UnreserveWork, Done]] = deque()
@@ -254,43 +417,87 @@ class DeferredUnreserves:
 
     @property
     def due(self) -> bool:
-        """Whether there is one whose plugin can be called now."""
+        """Whether there is one that can be called now."""
         return bool(self._due)
 
+    @property
+    def profiles(self) -> set[Profile]:
+        """The profiles of all that are here."""
+        return {work.assumption.profile for work, _ in [*self._due, *self._waiting]}
+
     def add(self, work: UnreserveWork, done: Done) -> None:
-        """Keep one whose plugin is stuck."""
+        """Keep one whose profile is blocked."""
         self._waiting.append((work, done))
 
     def pop(self) -> tuple[UnreserveWork, Done]:
         """Take the next one that is due."""
         return self._due.popleft()
 
-    def sort(self, stuck: Container[str]) -> None:
-        """Find out which are due. stuck: names of the plugins that cannot be called now."""
+    def sort(self, held_back: Callable[[Profile], bool]) -> None:
+        """Find out which are due. held_back: whether those of a profile have to wait."""
         kept = [*self._due, *self._waiting]
         self._due.clear()
         self._waiting.clear()
         for work, done in kept:
-            queue = self._waiting if work.plugin.name in stuck else self._due
+            queue = self._waiting if held_back(work.assumption.profile) else self._due
             queue.append((work, done))
 
 
-# The thread
+# Threads and calls
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a profile's plugins are called. apart: `queue_key` alone, with an instance of its own."""
+
+    profile: Profile
+    apart: bool = False
+
+
+class ProfileThread:
+    """The thread of one profile, with the instances that were built on it."""
+
+    def __init__(self, ended: Callable[[PluginThread, BaseException | None], None], rebuild: bool) -> None:
+        """ended: see `PluginThread`. rebuild: whether it builds instances of its own."""
+        self.current = CurrentCall()
+        self.thread = PluginThread(ended)
+        self._runners = Runners(rebuild=rebuild, current=self.current)
+
+    def build(self, work: PluginWork) -> PluginError | None:
+        """Build the plugins for work if they have to be. Called on the thread, as `execute`.
+
+        Returns the error of the constructor that failed.
+        """
+        try:
+            self._runners.of(profile_of(work))
+        except PluginError as error:
+            return error
+        return None
+
+    def execute(self, work: PluginWork) -> WorkResult:
+        """Execute work; its plugins are built."""
+        return self.current.call(plugins_of(work), lambda: work.execute(self._runners))
 
 
 class PluginCall:
     """One piece of work on its way to the thread, and its result on the way back."""
 
-    __slots__ = ("_finished", "_timer", "done", "interrupted", "late", "result", "thread", "work")
+    __slots__ = (
+        *("_finished", "_timer", "done", "interrupted", "late", "not_built", "place", "result", "thread"),
+        "work",
+    )
 
-    def __init__(self, work: PluginWork, done: Done, thread: WorkerThread) -> None:
+    def __init__(self, work: PluginWork, done: Done, place: _Place, thread: ProfileThread) -> None:
         self.work = work
         self.done = done
+        self.place = place
         self.thread = thread
         self.result: WorkResult = None
         self.late = False
         """Whether the loop has gone on, so that the thread delivers the result."""
         self.interrupted = False
+        self.not_built = False
+        """Whether no plugin was called, because one could not be built."""
         self._timer: asyncio.TimerHandle | None = None
         self._finished = Lock()
         self._finished.acquire()
@@ -315,7 +522,7 @@ class PluginCall:
     def interrupt(self) -> None:
         """Raise `InterruptedCallError` in the call, as soon as it runs Python code."""
         self.interrupted = True
-        self.thread.interrupt()
+        self.thread.thread.interrupt()
 
     def finish(self, result: WorkResult) -> None:
         """Give the result. Called on the worker's thread."""
@@ -323,134 +530,7 @@ class PluginCall:
         self._finished.release()
 
 
-class WorkerThread:
-    """Executes one piece of work after another until it is retired or an exception escapes.
-
-    The thread is a daemon, because a plugin that never returns must not keep the process from ending.
-    """
-
-    def __init__(
-        self,
-        deliver: Callable[[PluginCall], None],
-        ended: Callable[[WorkerThread, BaseException | None], None],
-    ) -> None:
-        """deliver, ended: called on this thread; `deliver` with what was finished late, `ended` with what
-        escaped, once, at the very end.
-        """
-        self._deliver = deliver
-        self._ended = ended
-        self._jobs: SimpleQueue[PluginCall | None] = SimpleQueue()
-        self._retired = False
-        self._thread = Thread(target=self._main, name="kruntimes-plugin-worker", daemon=True)
-        self._thread.start()
-
-    def execute(self, call: PluginCall) -> None:
-        """Execute its work after what was given before."""
-        self._jobs.put(call)
-
-    def retire(self) -> None:
-        """Take no more work after the call under way."""
-        self._retired = True
-        self._jobs.put(None)
-
-    def interrupt(self) -> None:
-        """See `PluginCall`."""
-        interrupt(self._thread)
-
-    @property
-    def frame(self) -> FrameType | None:
-        """The innermost frame of the call under way."""
-        return frame_of(self._thread)
-
-    def _main(self) -> None:
-        escaped: BaseException | None = None
-        try:
-            self._work()
-        except BaseException as error:  # noqa: BLE001 - an interruption that came late, or a KeyboardInterrupt of a plugin
-            escaped = error
-        self._ended(self, escaped)
-
-    def _work(self) -> None:
-        runners = Runners()
-        while not self._retired and (call := self._jobs.get()) is not None:
-            call.finish(call.work.execute(runners))
-            if call.late:
-                self._deliver(call)
-
-
-# Abandoned calls
-
-
-def interrupt(thread: Thread) -> None:
-    """Raise `InterruptedCallError` in a thread, as soon as it runs Python code."""
-    if thread.ident is not None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(thread.ident), ctypes.py_object(InterruptedCallError)
-        )
-
-
-def frame_of(thread: Thread) -> FrameType | None:
-    """The innermost frame of a thread."""
-    return sys._current_frames().get(thread.ident or 0)
-
-
-# Whose call it is
-
-
-def plugins_of(work: PluginWork) -> tuple[ActivePlugin, ...]:
-    """The plugins that a piece of work may call."""
-    if isinstance(work, UnreserveWork):
-        return (work.plugin,)
-    return (work.plugin,) if isinstance(work, QueueKeyWork) else work.profile.plugins
-
-
-def culprit_in_frame(frame: FrameType | None, plugins: Sequence[ActivePlugin]) -> Culprit | None:
-    """The one of these plugins in whose code a thread is now, by its innermost frame."""
-    return _culprit((entry.f_code for entry, _ in traceback.walk_stack(frame)), plugins)
-
-
-def culprit_in_error(error: BaseException, plugins: Sequence[ActivePlugin]) -> Culprit | None:
-    """The one of these plugins whose code an exception came through."""
-    return _culprit((entry.f_code for entry, _ in traceback.walk_tb(error.__traceback__)), plugins)
-
-
-def _culprit(codes: Iterable[CodeType], plugins: Sequence[ActivePlugin]) -> Culprit | None:
-    owners: dict[CodeType, set[tuple[int, str]]] = {}
-    for place, plugin in enumerate(plugins):
-        for name, hook in plugin.hooks.items():
-            for code in _codes(hook.function):
-                owners.setdefault(code, set()).add((place, name))
-    # The code of a shared decorator belongs to all plugins that use it, and identifies none of them.
-    named = (owners[code] for code in codes if len(owners.get(code, ())) == 1)
-    found = next(named, None)
-    if found is None:
-        return None
-    ((place, name),) = found
-    return plugins[place], name
-
-
-def _codes(function: Callable[..., Any] | None) -> Iterator[CodeType]:
-    """The code of a function, and of what it wraps."""
-    while function is not None:
-        code = getattr(function, "__code__", None)
-        if inspect.iscode(code):
-            yield code
-        function = getattr(function, "__wrapped__", None)
-
-
 # What follows for the work
-
-
-def failure(culprit: Culprit | None, problem: str) -> PluginError:
-    """The error that names the culprit; the host itself if it was in no plugin's code."""
-    if culprit is None:
-        return PluginError("PluginWorker", f"kruntimes-core {__version__}", "plan", problem)
-    return culprit[0].error(culprit[1], problem)
-
-
-def overdue(culprit: Culprit | None, limit_seconds: float) -> PluginError:
-    """The error of a call that is abandoned."""
-    return failure(culprit, f"did not return within {limit_seconds:g} s: the call is abandoned")
 
 
 def failed(work: PluginWork, error: PluginError) -> WorkResult:

@@ -27,7 +27,7 @@ from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.clock import EngineClock
 from kruntimes_core.engine.counters import ConflictStage, Counters, SyncResult
 from kruntimes_core.engine.reserve import AssumedRuns
-from kruntimes_core.engine.run_lifecycle import RunLifecycle
+from kruntimes_core.engine.run_event_handlers import RunEventHandlers
 from kruntimes_core.engine.runs import Assumption, RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue
 from kruntimes_core.model.run import Phase, RunObservation
@@ -47,7 +47,7 @@ class BindingCycle:
     _queue: SchedulingQueue
     _assumed: AssumedRuns
     _calls: CallQueue
-    _lifecycle: RunLifecycle
+    _run_handlers: RunEventHandlers
     _counters: Counters
 
     # Making calls, checked in the step in which they are handed out
@@ -124,7 +124,7 @@ class BindingCycle:
         elif assumption.outcome_unknown:
             self.withdraw(entry, assumption)
         else:
-            self._lifecycle.drop_bind(entry)
+            self._run_handlers.drop_bind(entry)
 
     # Concluding from the answer to a write
 
@@ -137,7 +137,7 @@ class BindingCycle:
         if isinstance(answer, Applied):
             self._applied(entry, write, answer)
         elif isinstance(answer, Refused) and answer.not_found:
-            self._lifecycle.forget(entry)
+            self._run_handlers.forget(entry)
         elif isinstance(write.pending, PendingBind):
             self._bind_failed(entry, write, write.pending.assumption, answer)
         elif isinstance(write.pending, PendingTerminal):
@@ -151,9 +151,9 @@ class BindingCycle:
             self._bound(entry, pending.assumption, answer)
             return
         phase = pending.phase if isinstance(pending, PendingTerminal) else Phase.PENDING
-        self._lifecycle.written(entry, write.guard, answer.version, phase, pending.message)
+        self._run_handlers.written(entry, write.guard, answer.version, phase, pending.message)
         if isinstance(pending, PendingWithdrawal) and entry.assumption is pending.assumption:
-            self._lifecycle.drop_bind(entry)
+            self._run_handlers.drop_bind(entry)
 
     def _bound(self, entry: RunEntry, assumption: Assumption, answer: Applied) -> None:
         """Bound. The reservation stays until the assignment is observed."""
@@ -162,7 +162,7 @@ class BindingCycle:
             return
         self._counters.synced(SyncResult.SCHEDULED)
         assumption.applied(answer.version)
-        self._lifecycle.bound(entry, answer.version)
+        self._run_handlers.bound(entry, answer.version)
 
     def _bind_failed(
         self, entry: RunEntry, write: Write, assumption: Assumption, answer: Refused | OutcomeUnknown

@@ -6,7 +6,6 @@ A driver loops over five calls: `handle` what was observed, `take` work and `fin
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 from kruntimes_core.engine import events
@@ -22,12 +21,13 @@ from kruntimes_core.engine.failure_handling import FailureHandler
 from kruntimes_core.engine.outcome_resolver import OutcomeResolver
 from kruntimes_core.engine.plugin_work import BatchRetryWork, Work, WorkResult
 from kruntimes_core.engine.reserve import AssumedRuns
-from kruntimes_core.engine.run_lifecycle import RunLifecycle
+from kruntimes_core.engine.run_event_handlers import RunEventHandlers
 from kruntimes_core.engine.runs import RunEntry, Runs, Stage
 from kruntimes_core.engine.schedule_one import ScheduleOne
 from kruntimes_core.engine.scheduling_cycle import SchedulingCycle
 from kruntimes_core.engine.scheduling_queue import RunBackoff, SchedulingQueue
 from kruntimes_core.framework.configuration import Configuration, Profiles
+from kruntimes_core.framework.profile import Profile
 
 _TEXT_DELAY = SECOND
 """No user reads faster, and a Run that waits for less needs no explanation."""
@@ -79,11 +79,11 @@ class Engine:
         self._assumed = assumed = AssumedRuns(cache)
         self._calls = calls = CallQueue(runs, timers)
 
-        self._lifecycle = lifecycle = RunLifecycle(runs, cache, queue, assumed, calls, counters)
+        self._run_handlers = run_handlers = RunEventHandlers(runs, cache, queue, assumed, calls, counters)
         self._binding_cycle = binding = BindingCycle(
-            clock, runs, cache, queue, assumed, calls, lifecycle, counters
+            clock, runs, cache, queue, assumed, calls, run_handlers, counters
         )
-        self._resolver = OutcomeResolver(timers, runs, queue, calls, lifecycle, binding)
+        self._resolver = OutcomeResolver(timers, runs, queue, calls, run_handlers, binding)
 
         failures = FailureHandler(settings.text_delay, clock, current, queue, calls, journal, counters)
         cycle = SchedulingCycle(clock, current, cache, queue, assumed, calls, failures, journal, counters)
@@ -103,11 +103,11 @@ class Engine:
         self._clock.advance(now)
         match event:
             case events.RunObserved(observation):
-                self._lifecycle.observed(observation)
+                self._run_handlers.observed(observation)
             case events.RunGone():
-                self._lifecycle.gone(event.namespace, event.name, event.uid)
+                self._run_handlers.gone(event.namespace, event.name, event.uid)
             case events.RunsListed():
-                self._lifecycle.listed(event.observations, event.version, event.namespace)
+                self._run_handlers.listed(event.observations, event.version, event.namespace)
             case events.PodObserved(observation):
                 self.cache.pods.observe(observation, now)
             case events.PodGone():
@@ -188,7 +188,7 @@ class Engine:
         for entry in self._runs:
             # A text in flight changes nothing; a bind or an ending in flight gets its answer first.
             if entry.stage is Stage.BINDING and entry.assumption and not entry.assumption.guard:
-                self._lifecycle.drop_bind(entry)
+                self._run_handlers.drop_bind(entry)
             elif entry.stage is Stage.SCHEDULING or (
                 entry.stage is Stage.ENDING and self._calls.in_flight(entry) is None
             ):
@@ -217,6 +217,20 @@ class Engine:
         return self._profiles.current
 
     @property
+    def pending_profiles(self) -> list[Profile]:
+        """The profiles with Runs that are to be placed."""
+        places = {self._profiles.current.of(runtime): None for runtime in self._runs.pending_runtimes}
+        return list(places)
+
+    @property
+    def profiles_in_use(self) -> list[Profile]:
+        """The profiles that it decides by, and former ones whose plugins may still get an `unreserve`."""
+        places = dict.fromkeys(self.profiles.all)
+        places.update((entry.assumption.profile, None) for entry in self._runs if entry.assumption)
+        places.update(dict.fromkeys(self._assumed.profiles_due))
+        return list(places)
+
+    @property
     def synced(self) -> bool:
         """Whether Runs, Pods and workspaces are all known: nothing is decided before."""
         return len(self._listed) == 3
@@ -243,15 +257,6 @@ class Engine:
     def in_flight(self, entry: RunEntry) -> Write | None:
         """The write of a Run that was handed out and is not answered yet."""
         return self._calls.in_flight(entry)
-
-    def assumed(self, namespace: str, pod_uid: str) -> Counter[str]:
-        """How much of a Pod's usage, by resource, is assumed: no Run says yet that it is there."""
-        usage: Counter[str] = Counter()
-        for entry in self._runs:
-            held = entry.assumption
-            if held is not None and (held.pod.namespace, held.pod.uid) == (namespace, pod_uid):
-                usage.update(held.run.request)
-        return usage
 
     @property
     def sizes(self) -> dict[str, int]:

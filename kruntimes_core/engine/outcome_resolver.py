@@ -20,7 +20,7 @@ from kruntimes_core.engine.api_calls import (
 )
 from kruntimes_core.engine.binding_cycle import BindingCycle
 from kruntimes_core.engine.clock import Timers
-from kruntimes_core.engine.run_lifecycle import RunLifecycle
+from kruntimes_core.engine.run_event_handlers import RunEventHandlers
 from kruntimes_core.engine.runs import Assumption, RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue
 from kruntimes_core.model.run import RunObservation
@@ -35,7 +35,7 @@ class OutcomeResolver:
     _runs: Runs
     _queue: SchedulingQueue
     _calls: CallQueue
-    _lifecycle: RunLifecycle
+    _run_handlers: RunEventHandlers
     _binding_cycle: BindingCycle
 
     def read(self, read: Read, answer: ReadAnswer) -> None:
@@ -45,14 +45,14 @@ class OutcomeResolver:
             return
         recent = self._calls.was_read(entry)
         if isinstance(answer, NotFound):
-            self._lifecycle.forget(entry)
+            self._run_handlers.forget(entry)
         elif isinstance(answer, OutcomeUnknown):
             self._calls.read_later(entry, self._queue.backoff.after_failure(entry, answer.retry_after))
         elif answer.observation.run.uid != entry.run.uid:
-            self._lifecycle.forget(entry)
-            self._lifecycle.observed(answer.observation, consistent=True)
+            self._run_handlers.forget(entry)
+            self._run_handlers.observed(answer.observation, consistent=True)
         else:
-            self._lifecycle.observed(answer.observation, consistent=recent)
+            self._run_handlers.observed(answer.observation, consistent=recent)
             if recent:
                 self._conclude(entry, answer.observation)
 
@@ -84,7 +84,7 @@ class OutcomeResolver:
     def _resolve(self, entry: RunEntry, assumption: Assumption, seen: RunObservation) -> None:
         """The Run shows no assignment. In the guarded version the patch may still be applied, else never."""
         if seen.version != assumption.guard:
-            self._lifecycle.drop_bind(entry)
+            self._run_handlers.drop_bind(entry)
             return
         repeats = assumption.repeat()
         if not self._binding_cycle.still_wanted(entry, assumption):

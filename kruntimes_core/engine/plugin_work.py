@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ from kruntimes_core.engine.decisions import NONE_TURNED_DOWN, Decision, ReserveR
 from kruntimes_core.engine.runs import Assumption, RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, check_key
 from kruntimes_core.framework.hookspecs import Reject
-from kruntimes_core.framework.profile import ActivePlugin, PluginError, Profile
+from kruntimes_core.framework.profile import ActivePlugin, CurrentCall, PluginError, Profile
 from kruntimes_core.framework.runtime import (
     InvalidRunResult,
     PlanOutcome,
@@ -39,18 +39,35 @@ _BATCH_CALLS = 1_000
 
 
 class Runners:
-    """One `Runner` for each profile, all of one worker."""
+    """One `Runner` for each profile, all of one worker.
 
-    def __init__(self, reuse: bool = True) -> None:
+    With `rebuild=True` the worker has instances of its own of the plugins, not those that the profile names.
+    """
+
+    def __init__(self, reuse: bool = True, rebuild: bool = False, current: CurrentCall | None = None) -> None:
+        """current: where the building of instances is noted."""
         self._reuse = reuse
-        self._runners: dict[str, Runner] = {}
+        self._rebuild = rebuild
+        self._current = current or CurrentCall()
+        self._runners: dict[str, tuple[Profile, Runner]] = {}
 
     def of(self, profile: Profile) -> Runner:
-        """The runner of a profile; that of a former profile of the same name is forgotten."""
-        runner = self._runners.get(profile.name)
-        if runner is None or runner.profile is not profile:
-            runner = self._runners[profile.name] = Runner(profile, self._reuse)
+        """The runner of a profile; that of a former profile of the same name is forgotten.
+
+        Raises `PluginError` where an instance cannot be built.
+        """
+        known, runner = self._runners.get(profile.name, (None, None))
+        if runner is None or known is not profile:
+            own = profile
+            if self._rebuild and profile.build is not None:
+                own = replace(profile, plugins=profile.build(self._current))
+            runner = Runner(own, self._reuse)
+            self._runners[profile.name] = (profile, runner)
         return runner
+
+    def plugins(self, profile: Profile) -> tuple[ActivePlugin, ...]:
+        """The plugins of a profile, with the instances of this worker. Raises `PluginError`, as `of`."""
+        return self.of(profile).profile.plugins
 
 
 @dataclass(slots=True, eq=False)
@@ -122,6 +139,8 @@ class QueueKeyWork:
     token: int
     run: Run
     profile: Profile
+    owner: Profile
+    """The profile whose instance of the plugin orders the queue."""
     plugin: ActivePlugin
     now: datetime
     last: Any
@@ -133,8 +152,9 @@ class QueueKeyWork:
         """The key, or `PluginFailure`."""
 
         def queue_key() -> Any:
+            plugin = runners.plugins(self.owner)[self.owner.plugins.index(self.plugin)]
             with _named(self.plugin, "queue_key"):
-                call = plugin_calls.positional(self.plugin.hooks["queue_key"], plugin_calls.QUEUE_KEY)
+                call = plugin_calls.positional(plugin.hooks["queue_key"], plugin_calls.QUEUE_KEY)
                 key = call(self.run, self.now, self.last)
                 check_key(self.plugin, key, self.sample, self.last)
                 return key
@@ -228,13 +248,14 @@ class ReserveWork(RunWork):
         """What they returned."""
         pod, states = self.assumption.pod, self.assumption.prefilter_state.states
         called: list[ActivePlugin] = []
+        built = runners.plugins(self.profile)
         for place, plugin in enumerate(self.profile.plugins):
             if "reserve" not in plugin.hooks:
                 continue
             called.append(plugin)
             try:
                 with _named(plugin, "reserve"):
-                    call = plugin_calls.positional(plugin.hooks["reserve"], plugin_calls.RESERVE)
+                    call = plugin_calls.positional(built[place].hooks["reserve"], plugin_calls.RESERVE)
                     reject = plugin_calls.check_rejection(
                         plugin, call(pod, states[place], self.run), "reserve"
                     )
@@ -266,11 +287,13 @@ class UnreserveWork:
     def execute(self, runners: Runners) -> PluginFailure | None:
         """None, or the failure; the reservation has ended either way."""
         made = self.assumption
-        state = made.prefilter_state.states[made.profile.plugins.index(self.plugin)]
+        place = made.profile.plugins.index(self.plugin)
+        state = made.prefilter_state.states[place]
 
         def unreserve() -> None:
+            plugin = runners.plugins(made.profile)[place]
             with _named(self.plugin, "unreserve"):
-                call = plugin_calls.positional(self.plugin.hooks["unreserve"], plugin_calls.UNRESERVE)
+                call = plugin_calls.positional(plugin.hooks["unreserve"], plugin_calls.UNRESERVE)
                 call(made.pod, state, made.run, self.bound)
 
         return _or_failure(unreserve)
@@ -319,7 +342,9 @@ class EvaluateWork:
 
     def execute(self, runners: Runners) -> tuple[Evaluation, ...] | PluginFailure:
         """One evaluation for each input, in order."""
-        return _or_failure(lambda: tuple([_evaluate(self.profile, each) for each in self.inputs]))
+        return _or_failure(
+            lambda: tuple([_evaluate(runners.of(self.profile).profile, each) for each in self.inputs])
+        )
 
 
 def _evaluate(profile: Profile, given: EvaluationInput) -> Evaluation:
@@ -334,6 +359,24 @@ def _evaluate(profile: Profile, given: EvaluationInput) -> Evaluation:
         verdicts=verdicts if given.verdicts is None else given.verdicts,
         scored=scored,
     )
+
+
+PluginWork = Work | EvaluateWork
+"""What runs the code of plugins: a step of a cycle, or an evaluation."""
+
+
+def profile_of(work: PluginWork) -> Profile:
+    """The profile whose instances a piece of work calls."""
+    if isinstance(work, UnreserveWork):
+        return work.assumption.profile
+    return work.owner if isinstance(work, QueueKeyWork) else work.profile
+
+
+def plugins_of(work: PluginWork) -> tuple[ActivePlugin, ...]:
+    """The plugins that a piece of work may call."""
+    if isinstance(work, UnreserveWork | QueueKeyWork):
+        return (work.plugin,)
+    return work.profile.plugins
 
 
 # Inside.

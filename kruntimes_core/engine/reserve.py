@@ -70,6 +70,11 @@ class AssumedRuns:
         """The next call of `unreserve` that is due."""
         return self._unreserves.popleft() if self._unreserves else None
 
+    @property
+    def profiles_due(self) -> list[Profile]:
+        """The profiles whose plugins are to get an `unreserve`."""
+        return [work.assumption.profile for work in self._unreserves]
+
 
 def _assumed_allocation(assumption: Assumption | None) -> Allocation | None:
     if assumption is None:

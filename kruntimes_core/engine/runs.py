@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -12,7 +13,7 @@ from kruntimes_core.engine.decisions import Decision, Journal, Outcome
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runtime import PreFilterState, Verdict
 from kruntimes_core.model.pod import RuntimePod
-from kruntimes_core.model.run import Run, RunObservation
+from kruntimes_core.model.run import Phase, Run, RunObservation
 
 Order = tuple[Any, ...]
 """The place of a Run in the queue; the smallest leaves it first."""
@@ -251,6 +252,12 @@ class Runs:
     def __init__(self) -> None:
         self._by_uid: dict[str, dict[str, RunEntry]] = {}
         self._by_name: dict[str, dict[str, RunEntry]] = {}
+        self._pending: Counter[str] = Counter()
+
+    @property
+    def pending_runtimes(self) -> Iterable[str]:
+        """The Runtimes with Runs that are to be placed."""
+        return self._pending.keys()
 
     def get(self, key: RunKey) -> RunEntry | None:
         """The Run of that namespace and UID."""
@@ -266,12 +273,29 @@ class Runs:
         run = entry.run
         self._by_uid.setdefault(run.namespace, {})[run.uid] = entry
         self._by_name.setdefault(run.namespace, {})[run.name] = entry
+        self._count(entry.observation, 1)
+
+    def observe(self, entry: RunEntry, observation: RunObservation) -> RunObservation:
+        """Take in a version of a known Run. Returns what was known before."""
+        before = entry.observe(observation)
+        self._count(before, -1)
+        self._count(observation, 1)
+        return before
 
     def remove(self, entry: RunEntry) -> None:
         """Forget a Run; a successor of the same name stays."""
         run = entry.run
         _take_out(self._by_uid, run.namespace, run.uid, entry)
         _take_out(self._by_name, run.namespace, run.name, entry)
+        self._count(entry.observation, -1)
+
+    def _count(self, seen: RunObservation, number: int) -> None:
+        """Keep how many Runs of each Runtime are to be placed, without a look at all of them."""
+        if seen.phase is not Phase.PENDING or seen.deleting:
+            return
+        self._pending[seen.run.runtime] += number
+        if not self._pending[seen.run.runtime]:
+            del self._pending[seen.run.runtime]
 
     def __iter__(self) -> Iterator[RunEntry]:
         return iter([entry for row in self._by_uid.values() for entry in row.values()])

@@ -60,13 +60,15 @@ class ScheduleOne:
 
     def _take_queue_key(self) -> QueueKeyWork | None:
         entry, plugin = self._queue.next_awaiting_key(), self._profiles.queue_plugin
-        if entry is None or plugin is None:
+        owner = self._profiles.current.queue_profile
+        if entry is None or plugin is None or owner is None:
             return None
         return QueueKeyWork(
             entry=entry,
             token=entry.token,
             run=entry.run,
             profile=self._profiles.of(entry.run),
+            owner=owner,
             plugin=plugin,
             now=self._clock.now.wall,
             last=self._queue.greatest_key,

@@ -6,9 +6,12 @@ pluggy's hook relay.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class InterruptedCallError(BaseException):
@@ -66,13 +69,67 @@ class ActivePlugin:
         return PluginError(self.name, self.origin, hook, problem, overtime)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
+class LoadingStep:
+    """A step of the loading of a plugin that runs code of that plugin."""
+
+    plugin: str
+    origin: str
+    """Distribution and version."""
+    step: str
+    """`import` or `constructor`, where errors name a hook."""
+
+
+class CurrentCall:
+    """What a thread runs of plugins now, noted by that thread and read by the one that limits its time."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        """Of the last call; it grows with each one."""
+        self.plugins: Sequence[ActivePlugin] = ()
+        """Those whose hooks the current call may run; none between two calls."""
+        self.loading: LoadingStep | None = None
+        """What is being imported or built."""
+
+    @property
+    def calling(self) -> bool:
+        """Whether code of a plugin may be running."""
+        return bool(self.plugins) or self.loading is not None
+
+    def call(self, plugins: Sequence[ActivePlugin], action: Callable[[], T]) -> T:
+        """Do what calls hooks of these plugins, and note so meanwhile."""
+        self.number += 1
+        self.plugins = plugins
+        result = action()
+        self.plugins = ()
+        return result
+
+    @contextmanager
+    def load(self, plugin: str, origin: str, step: str) -> Iterator[None]:
+        """Note that the block imports or builds a plugin; see `LoadingStep`."""
+        self.number += 1
+        self.loading = LoadingStep(plugin, origin, step)
+        try:
+            yield
+        finally:
+            self.loading = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Profile:
-    """The active plugins in their order; `runtimes` is None for the profile of all other Runs."""
+    """The active plugins in their order; `runtimes` is None for the profile of all other Runs.
+
+    Two profiles are the same only if they were built together: each has instances of its own.
+    """
 
     name: str = "default"
     plugins: tuple[ActivePlugin, ...] = ()
     runtimes: frozenset[str] | None = None
+    build: Callable[[CurrentCall], tuple[ActivePlugin, ...]] | None = None
+    """Builds the plugins again, with new instances; None where they are functions without state.
+
+    Raises `PluginError` for a constructor that fails.
+    """
 
     def implementing(self, hook: str) -> tuple[ActivePlugin, ...]:
         """The plugins with an implementation of `hook`, in order."""
@@ -89,12 +146,16 @@ class Profiles:
 
     One instance for all Runs, that of the first profile with it: its keys must be comparable.
     """
+    queue_profile: Profile | None = field(init=False, repr=False, compare=False)
+    """The profile whose instance that is."""
     _by_runtime: Mapping[str, Profile] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         owned = {runtime: profile for profile in self.all for runtime in profile.runtimes or ()}
-        ordering = [plugin for profile in self.all for plugin in profile.implementing("queue_key")]
-        object.__setattr__(self, "queue_plugin", ordering[0] if ordering else None)
+        ordering = next((profile for profile in self.all if profile.implementing("queue_key")), None)
+        plugin = ordering.implementing("queue_key")[0] if ordering is not None else None
+        object.__setattr__(self, "queue_plugin", plugin)
+        object.__setattr__(self, "queue_profile", ordering)
         object.__setattr__(self, "_by_runtime", owned)
 
     def of(self, runtime: str) -> Profile:
@@ -112,6 +173,12 @@ def wrap_hooks(profiles: Profiles, wrap: Callable[[ActivePlugin, str, Hook], Cal
         hooks = {name: Hook(wrap(plugin, name, hook), hook.names) for name, hook in plugin.hooks.items()}
         return replace(plugin, hooks=hooks)
 
-    return Profiles(
-        tuple(replace(one, plugins=tuple(wrapped(plugin) for plugin in one.plugins)) for one in profiles.all)
-    )
+    def wrapped_profile(profile: Profile) -> Profile:
+        build = profile.build
+        return replace(
+            profile,
+            plugins=tuple(map(wrapped, profile.plugins)),
+            build=(lambda current: tuple(map(wrapped, build(current)))) if build is not None else None,
+        )
+
+    return Profiles(tuple(map(wrapped_profile, profiles.all)))

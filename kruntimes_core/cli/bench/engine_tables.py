@@ -41,11 +41,15 @@ def measure_and_show(
     Raises: `InputError` for a bad configuration, or a broken plugin.
     """
     configuration = configuration_from(config)
-    profiles = build_profiles(configuration, PluginRegistry())
-    setup = EngineSetup(profiles, Settings.of(configuration), processor_clock, fine_clock, config)
+    registry = PluginRegistry()
+    calls = with_time_limit(registry.current)
+    profiles = calls.call(lambda: build_profiles(configuration, registry))
+    setup = EngineSetup(
+        profiles, Settings.of(configuration), processor_clock, fine_clock, config, registry.current
+    )
     chosen = [one for one in WORKLOADS if not workloads or one.name in workloads]
     bench = EngineBench(chosen, shape, setup, repeat, growth)
-    follow(with_time_limit(bench.run(), setup.under_way), "measuring", bench.steps)
+    follow(calls.values(bench.run()), "measuring", bench.steps)
     if form == "json":
         write_json(bench.document())
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -24,12 +25,14 @@ from kruntimes_core.cluster.leader_election.elector import (
 )
 from kruntimes_core.cluster.leader_election.lease_lock import lease_namespace, new_identity
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
+from kruntimes_core.cluster.observability.http_server import CONNECTIONS
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.permissions import MissingPermissions, PermissionTransport
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles
+from kruntimes_core.model.messages import InputError
 
 _USER_AGENT = f"kruntimes-scheduler/{__version__}"
 _STREAMS_A_NAMESPACE = 3
@@ -38,6 +41,9 @@ _LEASE_CONNECTIONS = 2
 """One for the renewal, one for the next renewal while the first is given up."""
 _EVENT_CONNECTIONS = 1
 """Events are sent one after the other, and no bind waits for this connection."""
+_OTHER_DESCRIPTORS = 48
+"""Standard streams, the loop, listening sockets, and files that plugins open."""
+_PORTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +53,29 @@ class SchedulerArguments:
     options: SchedulerOptions
     configuration: Configuration
     profiles: Profiles
+    plugin_worker: ThreadPluginWorker
+    """It has built the profiles."""
 
     @property
     def connections(self) -> int:
         """How many connections requests and watches take together."""
         streams = _STREAMS_A_NAMESPACE * max(len(self.options.namespaces), 1)
         return self.configuration.requests_in_flight + streams + _SPARE_CONNECTIONS
+
+    def require_descriptors(self) -> None:
+        """Raise the limit of open files if it is too low. Raises `InputError` where that is not allowed."""
+        beside = _LEASE_CONNECTIONS + _EVENT_CONNECTIONS + _PORTS * CONNECTIONS + _OTHER_DESCRIPTORS
+        needed = self.connections + beside
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft == resource.RLIM_INFINITY or soft >= needed:
+            return
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+        except (ValueError, OSError) as error:
+            raise InputError(
+                f"this process may have {hard} files and connections open, and the scheduler needs {needed}:"
+                " raise the limit (ulimit -n, LimitNOFILE)"
+            ) from error
 
 
 def durations_of(options: SchedulerOptions) -> LeaseDurations:
@@ -96,7 +119,7 @@ async def scheduler_of(
             transport=transport,
             clock=clock,
             random=Random(),  # noqa: S311 - for jitter
-            plugin_worker=ThreadPluginWorker(log),
+            plugin_worker=arguments.plugin_worker,
             leadership=elector or AlwaysLeading(),
             log=log,
             namespaces=options.namespaces or None,

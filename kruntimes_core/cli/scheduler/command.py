@@ -25,6 +25,7 @@ class SchedulerOptions:
     lease_namespace: str | None = None
     metrics_bind_address: str = ":8080"
     health_probe_bind_address: str = ":8081"
+    debug_bind_address: str = "0"
     config: str | None = None
     kubeconfig: str | None = None
     context: str | None = None
@@ -147,6 +148,14 @@ def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     show_default=True,
     help="Where /healthz, /livez and /readyz are served; 0 switches them off."
     " May be the address of the metrics.",
+)
+@click.option(
+    "--debug-bind-address",
+    metavar="ADDRESS",
+    default="0",
+    show_default=True,
+    help="Where what has names is served: /checks, /configuration, /plugins, and /dry-run of a dry run."
+    " A loopback address; 0 switches it off.",
 )
 @click.option(
     "--dry-run",

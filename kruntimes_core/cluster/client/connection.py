@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pydantic_core
 
-from kruntimes_core.cluster.client.kubeconfig import KubeconfigCredentials, existing_files
+from kruntimes_core.cluster.client.kubeconfig import KubeconfigCredentials, address_problem, existing_files
 from kruntimes_core.cluster.client.transport import Call, Response, Transport, TransportError
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.engine.clock import SECOND
@@ -117,7 +117,9 @@ def connect_in_cluster(
 ) -> Connection:
     """The connection of the Pod's ServiceAccount. Raises `InputError`."""
     host = environment[HOST]
-    server = f"https://{f'[{host}]' if ':' in host else host}:{environment[PORT]}"
+    server = f"https://{f'[{host}]' if _is_ipv6(host) else host}:{environment[PORT]}"
+    if problem := address_problem(server) or ("holds a path" if server.count("/") > 2 else ""):
+        raise InputError(f"{_ORIGIN}: the API server that ${HOST} and ${PORT} name {problem}: correct them")
     authorities = folder / "ca.crt"
     namespace = folder / "namespace"
     return Connection(
@@ -233,22 +235,19 @@ def choose_proxy(server: str, environment: Mapping[str, str], given: str | None 
 
     Raises `InputError` for a kind of proxy that is not supported, and for an invalid address.
     """
-    url = urlsplit(server)
-    proxy = given
+    proxy, named = given, "the proxy-url of the kubeconfig"
     if proxy is None and not bypasses(server, _variable(environment, "no_proxy")):
-        proxy = _variable(environment, f"{url.scheme}_proxy") or None
+        name = f"{urlsplit(server).scheme}_proxy"
+        proxy, named = _variable(environment, name) or None, f"the proxy that ${name.upper()} names"
     if not proxy:
         return None
     if "://" not in proxy:
         proxy = f"http://{proxy}"
+    # It may hold a password, for the proxy itself: no error quotes anything of it.
     if not _is_address(proxy):
-        raise InputError(
-            "the proxy of the kubeconfig or the environment is not a valid address: write http://HOST:PORT"
-        )
+        raise InputError(f"{named} is not a valid address: write http://HOST:PORT")
     if urlsplit(proxy).scheme not in ("http", "https"):
-        raise InputError(
-            f"proxy {_without_password(proxy)} is of a kind that is not supported: use an HTTP proxy"
-        )
+        raise InputError(f"{named} is of a kind that is not supported: use an HTTP proxy")
     return proxy
 
 
@@ -304,11 +303,10 @@ def _variable(environment: Mapping[str, str], name: str) -> str:
 def _is_address(proxy: str) -> bool:
     try:
         url = urlsplit(proxy)
-        return bool(url.hostname) and url.port != 0
+        return bool(url.hostname) and url.port != 0 and proxy.isprintable() and " " not in proxy
     except ValueError:
         return False
 
 
-def _without_password(proxy: str) -> str:
-    url = urlsplit(proxy)
-    return f"{url.scheme}://{url.hostname or ''}"
+def _is_ipv6(host: str) -> bool:
+    return isinstance(_address(host), IPv6Address)

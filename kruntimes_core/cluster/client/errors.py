@@ -15,6 +15,9 @@ from kruntimes_core.cluster.client.transport import Response
 
 _SECONDS = re.compile(r"[0-9]{1,9}", re.ASCII)
 _LONGEST_MESSAGE = 300
+_TERMINATING = "NamespaceTerminating"
+"""The cause of a refusal: nothing new is taken in a namespace that is being deleted."""
+_TERMINATING_MESSAGE = "because it is being terminated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,8 @@ class Status:
     retry_after: float | None = None
     """How many seconds to wait, if the server says so."""
     is_api: bool = False
+    terminating: bool = False
+    """Whether the namespace is being deleted: no permission is missing."""
 
 
 def status_of(response: Response, wall: datetime) -> Status:
@@ -58,7 +63,16 @@ def status_object(body: Mapping[str, object], code: int = 0, header: float | Non
         _line(body.get("message")),
         header,
         is_api=True,
+        terminating=_is_terminating(body),
     )
+
+
+def _is_terminating(body: Mapping[str, object]) -> bool:
+    details, message = body.get("details"), body.get("message")
+    causes = details.get("causes") if isinstance(details, Mapping) else None
+    found = [body, *causes] if isinstance(causes, list) else [body]
+    said = isinstance(message, str) and message.endswith(_TERMINATING_MESSAGE)
+    return said or any(isinstance(one, Mapping) and one.get("reason") == _TERMINATING for one in found)
 
 
 def retry_after(value: str | None, wall: datetime) -> float | None:
@@ -110,16 +124,27 @@ _EXPLANATIONS = {
     FailureKind.MISSING: "the API server does not serve them: install the CRDs",
     FailureKind.FORBIDDEN: "forbidden: grant the verb",
     FailureKind.UNAUTHORIZED: "the credentials are not accepted: renew them",
+    FailureKind.OUTDATED: "the API server answers from the past",
 }
 
 
 class ApiFailure(Exception):  # noqa: N818 - what failed is the API, as often as not for good reason
-    """A list or a watch failed. `str()` is one line with verb and resource."""
+    """A list, a watch or a write failed. `str()` is one line, with the namespace if there is one."""
 
-    def __init__(self, kind: FailureKind, problem: str, retry_after: float | None = None) -> None:
-        super().__init__(problem)
+    def __init__(
+        self, kind: FailureKind, verb: str, resource: str, why: str, retry_after: float | None = None
+    ) -> None:
+        """resource: its name in a Role, and its namespace."""
+        super().__init__(f"cannot {verb} {resource}: {why}")
         self.kind = kind
         self.retry_after = retry_after
+        self._verb = verb
+
+    @property
+    def without_names(self) -> str:
+        """What failed, for those who may not know the names of namespaces."""
+        why = _EXPLANATIONS.get(self.kind, "the API server does not answer as it should")
+        return f"cannot {self._verb}: {why}"
 
 
 def refused(status: Status, verb: str, resource: str) -> ApiFailure:
@@ -127,24 +152,22 @@ def refused(status: Status, verb: str, resource: str) -> ApiFailure:
     kind = _KINDS.get(status.code, FailureKind.UNAVAILABLE)
     why = _EXPLANATIONS.get(kind, f"the API server answered {status.code}")
     said = f" ({status.message})" if status.message else ""
-    return ApiFailure(kind, f"cannot {verb} {resource}: {why}{said}", status.retry_after)
+    return ApiFailure(kind, verb, resource, f"{why}{said}", status.retry_after)
 
 
 def forbidden(verb: str, resource: str) -> ApiFailure:
     """The failure of a request without permission; the server's own words would name one object."""
     kind = FailureKind.FORBIDDEN
-    return ApiFailure(kind, f"cannot {verb} {resource}: {_EXPLANATIONS[kind]}")
+    return ApiFailure(kind, verb, resource, _EXPLANATIONS[kind])
 
 
 def unavailable(verb: str, resource: str, problem: object) -> ApiFailure:
     """The failure where no answer came, or where it cannot be read."""
-    return ApiFailure(FailureKind.UNAVAILABLE, f"cannot {verb} {resource}: {problem}")
+    return ApiFailure(FailureKind.UNAVAILABLE, verb, resource, str(problem))
 
 
 def outdated(verb: str, resource: str) -> ApiFailure:
     """The failure of an answer from the past. Without versions, the text stays the same while this lasts."""
-    return ApiFailure(
-        FailureKind.OUTDATED,
-        f"cannot {verb} {resource}: the API server answered from the past:"
-        " restart the scheduler if the cluster was restored from a backup",
-    )
+    why = "the API server answered from the past"
+    advice = "restart the scheduler if the cluster was restored from a backup"
+    return ApiFailure(FailureKind.OUTDATED, verb, resource, f"{why}: {advice}")

@@ -173,6 +173,8 @@ def _transport_error(error: Exception, call: Call, *, sent: bool) -> TransportEr
     if isinstance(error, aiohttp.ClientConnectorSSLError):
         why = getattr(error.os_error, "reason", None) or error.os_error
         return kind(f"no TLS with it ({why}): an address with http:// has none")
+    if isinstance(error, aiohttp.InvalidURL):  # it would quote the address, perhaps with a password
+        return kind("its address, or that of its proxy, is not valid", lasting=True)
     if isinstance(error, aiohttp.ClientProxyConnectionError):
         return kind(f"no connection to its proxy {error.host}:{error.port}: {_os_problem(error.os_error)}")
     if isinstance(error, aiohttp.ClientConnectorError):

@@ -9,6 +9,7 @@ import asyncio
 import base64
 import logging
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,6 +32,17 @@ _PLUGIN_SECONDS = 60.0
 """How long a program that fetches credentials may take."""
 _ENCODED = "-data"
 """How the keys end whose values are base64."""
+_LONGEST_PROBLEM = 300
+_SERVER_NAME = re.compile(r"[A-Za-z0-9_.:*-]{1,253}", re.ASCII)
+_PLAIN_ERRORS = (
+    "exec: process returned ",
+    "exec: malformed re",
+    "exec: missing ",
+    "Invalid kube-config file",
+    "oidc: ",
+    "[Errno ",
+)
+"""How messages of the official client begin that repeat nothing of a program's standard output."""
 
 
 class KubeconfigCredentials:
@@ -49,8 +61,11 @@ class KubeconfigCredentials:
 
     async def load(self) -> Mapping[str, Any]:
         """Read everything; returns the context. Raises `InputError`."""
-        from kubernetes.aio.client import Configuration
-        from kubernetes.aio.config import ConfigException, load_kube_config
+        try:
+            from kubernetes.aio.client import Configuration
+            from kubernetes.aio.config import ConfigException, load_kube_config
+        except RuntimeError as error:  # it looks for the home folder of the user
+            raise self._unusable("this user has no home folder: set HOME") from error
 
         configuration = Configuration()
         load: Any = load_kube_config
@@ -111,7 +126,7 @@ class KubeconfigCredentials:
 
     def _unusable(self, problem: str) -> InputError:
         where = f"context {self._context} of " if self._context else ""
-        return InputError(f"kubeconfig: {where}{self._paths} cannot be used: {problem}")
+        return InputError(f"kubeconfig: {where}{self._paths} cannot be used: {_bounded(problem)}")
 
 
 def existing_files(path: str | None, environment: Mapping[str, str]) -> str:
@@ -144,7 +159,7 @@ def _logged_errors() -> Iterator[list[str]]:
 
     class ErrorMessages(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            said.append(" ".join(record.getMessage().split()))
+            said.append(_without_output(" ".join(record.getMessage().split())))
 
     logger, handler = logging.getLogger("kubernetes"), ErrorMessages(logging.ERROR)
     logger.addHandler(handler)
@@ -152,6 +167,19 @@ def _logged_errors() -> Iterator[list[str]]:
         yield said
     finally:
         logger.removeHandler(handler)
+
+
+def _without_output(message: str) -> str:
+    """A message of the official client, without a program's standard output, which may hold tokens."""
+    if message.startswith("exec: failed to decode process output"):
+        return "exec: the output of the program is not JSON"
+    if not message.startswith(_PLAIN_ERRORS):
+        return "exec: the output of the program is not a valid ExecCredential"
+    return _bounded(message)
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= _LONGEST_PROBLEM else f"{text[: _LONGEST_PROBLEM - 3]}..."
 
 
 def _not_renewed(why: object) -> None:
@@ -247,6 +275,7 @@ def _checked(merged: _MergedFiles, context: str | None) -> str:
     chosen = merged.entry("context", str(name), named_by)
     cluster = merged.entry("cluster", str(chosen["cluster"]), f"the context {name}")
     _check_server(merged, str(chosen["cluster"]), str(cluster.get("server") or ""))
+    _check_server_name(merged, str(chosen["cluster"]), cluster.get("tls-server-name"))
     _check_encoded(merged, f"cluster {chosen['cluster']}", cluster)
     if chosen.get("user"):
         user = merged.entry("user", str(chosen["user"]), f"the context {name}")
@@ -257,15 +286,34 @@ def _checked(merged: _MergedFiles, context: str | None) -> str:
 
 
 def _check_server(merged: _MergedFiles, cluster: str, server: str) -> None:
+    if problem := address_problem(server):
+        raise merged.error(f"the server of the cluster {cluster} {problem}: write https://HOST:PORT")
+
+
+def _check_server_name(merged: _MergedFiles, cluster: str, name: object) -> None:
+    """An error about the server's certificate quotes the name, so it must be one."""
+    if name and not (isinstance(name, str) and _SERVER_NAME.fullmatch(name)):
+        raise merged.error(
+            f"the tls-server-name of the cluster {cluster} is not a valid name:"
+            " write the one in the server's certificate"
+        )
+
+
+def address_problem(address: str) -> str:
+    """Why this cannot be the address of an API server; empty if it can.
+
+    It quotes nothing of it, and errors quote what can be an address: so that holds no user and no token.
+    """
+    if "@" in address:
+        return "holds a user, a password or a token, which belong into `users`"
     try:
-        url = urlsplit(server)
+        url = urlsplit(address)
         usable = url.scheme in ("http", "https") and bool(url.hostname) and url.port != 0
     except ValueError:
         usable = False
-    if not usable:
-        raise merged.error(
-            f"the server {server!r} of the cluster {cluster} is not a valid address: write https://HOST:PORT"
-        )
+    if not usable or not address.isprintable() or " " in address:
+        return "is not a valid address"
+    return "holds a query or a fragment" if "?" in address or "#" in address else ""
 
 
 def _check_encoded(merged: _MergedFiles, owner: str, entry: Mapping[str, Any]) -> None:

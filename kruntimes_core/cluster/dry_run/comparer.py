@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kruntimes_core.cluster.api_dispatcher import NOT_SENT
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.dry_run.evaluation import DivergentPlacement, PlacementEvaluator
+from kruntimes_core.cluster.dry_run.classification import DivergentPlacement, PlacementEvaluator
 from kruntimes_core.cluster.dry_run.held_decisions import (
     PATIENCE_SECONDS,
     HeldDecision,

@@ -227,12 +227,15 @@ def _title(namespace: str) -> str:
 
 
 def _not_sent(status: Status, verb: str, namespace: str) -> SendResult:
+    if status.terminating:
+        return SendResult(EventOutcome.REFUSED)
     outcome = EventOutcome.FAILED if _later(status) else EventOutcome.REFUSED
     if status.code in _OF_CREDENTIALS:
         return SendResult(outcome, refused(status, verb, _title(namespace)))
     said = f" ({status.message})" if status.message else ""
-    problem = f"cannot {verb} {_title(namespace)}: the API server answered {status.code}{said}"
-    return SendResult(outcome, ApiFailure(FailureKind.UNAVAILABLE, problem, status.retry_after))
+    why = f"the API server answered {status.code}{said}"
+    failure = ApiFailure(FailureKind.UNAVAILABLE, verb, _title(namespace), why, status.retry_after)
+    return SendResult(outcome, failure)
 
 
 _LONGEST_REST = SECOND
@@ -338,7 +341,10 @@ class EventRecorder:
 
     def checks(self) -> list[HealthCheck]:
         """For a probe: a scheduler whose Events are refused is as ready as any."""
-        return [HealthCheck("events", note=str(self._problem) if self._problem is not None else "")]
+        problem = self._problem
+        if problem is None:
+            return [HealthCheck("events")]
+        return [HealthCheck("events", note=str(problem), without_names=problem.without_names)]
 
     async def run(self) -> None:
         """Send Events until cancelled."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from kruntimes_core.cluster.client.resources import PODS, RUNS, WORKSPACES, ApiResource
@@ -14,6 +15,10 @@ from kruntimes_core.model.run import RunObservation
 Object = Mapping[str, Any]
 KnownRun = Callable[[str, str], RunObservation | None]
 """What is known of the Run of a namespace and name."""
+
+
+def ignore_bookmark(version: str) -> None:
+    """What is reached does not matter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +38,8 @@ class ResourceEventHandler:
     """The event for observations, version and namespace of a whole list."""
     handle: Callable[[Any], None]
     """Takes each event."""
+    reached: Callable[[str], None] = ignore_bookmark
+    """Called with the version of each bookmark: the watch has shown all up to it."""
 
     @property
     def title(self) -> str:
@@ -70,10 +77,12 @@ def resource_event_handlers(
     namespaces: Sequence[str] | None,
     handle: Callable[[events.Event], None],
     known_run: KnownRun = no_known_run,
+    reached: Callable[[ApiResource, str | None, str], None] | None = None,
 ) -> list[ResourceEventHandler]:
     """What a scheduler follows: Pods, workspaces and Runs, in each of `namespaces` or, for None, in all.
 
-    known_run: saves decoding again what has not changed since.
+    known_run: saves decoding again what has not changed since. reached: called for each bookmark, with the
+    resource and the namespace of the watch.
     """
     return [
         ResourceEventHandler(
@@ -84,6 +93,7 @@ def resource_event_handlers(
             gone=gone,
             listed=listed,
             handle=handle,
+            reached=partial(reached, resource, namespace) if reached is not None else ignore_bookmark,
         )
         for namespace in (namespaces if namespaces is not None else (None,))
         for resource, decode, observe, gone, listed in (

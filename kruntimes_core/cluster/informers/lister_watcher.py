@@ -121,8 +121,8 @@ class ListerWatcher:
         items, version, token = self._parse_page(response)
         self._page_read()
         if pages.version and version != pages.version:
-            problem = f"cannot list {self._title}: a further page is of another version"
-            raise ApiFailure(FailureKind.EXPIRED, problem)
+            problem = "a further page is of another version"
+            raise ApiFailure(FailureKind.EXPIRED, "list", self._title, problem)
         pages.version = version
         slices = TimeSlices(self._clock)
         for item in items:

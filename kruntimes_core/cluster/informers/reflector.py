@@ -94,6 +94,7 @@ class Reflector:
         self.following = False
         """Whether all is listed and a watch is open."""
         self.problem: str | None = f"{handler.title}: not listed yet"
+        self.problem_without_names = "not listed yet"
         """Why it does not follow, in one line; None while it does."""
         self.relisted = True
         """Whether the resource was listed after `expect_relist`, if that was called."""
@@ -190,7 +191,9 @@ class Reflector:
             self.handler.on_update(event.object)
         elif event.type == "DELETED":
             self.handler.on_delete(event.object)
-        elif event.type != "BOOKMARK":
+        elif event.type == "BOOKMARK":
+            self.handler.reached(event.version)
+        else:
             self._ignore(event)
             return
         version = event.version
@@ -228,6 +231,7 @@ class Reflector:
         if problem != self.problem:
             self._log.warning(problem)
         self.following, self.problem = False, problem
+        self.problem_without_names = failure.without_names
         self._changed()
         backoff = self._expiry_backoff if failure.kind is FailureKind.EXPIRED else self._backoff
         await asyncio.sleep(backoff.next(failure.retry_after))

@@ -170,9 +170,14 @@ class LeaderElector:
 
     def checks(self) -> list[HealthCheck]:
         """See `Leadership`. A standby is ready; one that cannot reach the Lease is not."""
+        failure = self._lines.failure
+        if failure is not None:
+            return [HealthCheck("lease", str(failure), without_names=failure.without_names)]
+        if self.leading:
+            return [HealthCheck("lease", note="leading")]
         holder = self._observed.holder
-        standby = f"standby; held by {holder!r}" if holder else "standby"
-        return [HealthCheck("lease", self._lines.problem, "leading" if self.leading else standby)]
+        held = f"standby; held by {holder!r}" if holder else "standby"
+        return [HealthCheck("lease", note=held, without_names="standby")]
 
     async def campaign(self, callbacks: LeaderCallbacks) -> None:
         """See `Leadership`."""
@@ -356,7 +361,7 @@ class ElectionLog:
     """Logs each change of an election once, because a standby reads the Lease twice a second."""
 
     def __init__(self, log: Log, namespace: str, identity: str) -> None:
-        self.problem = ""
+        self.failure: ApiFailure | None = None
         """Why the Lease could not be reached the last time; empty if it could."""
         self._log = log
         self._namespace = namespace
@@ -399,15 +404,15 @@ class ElectionLog:
 
     def unreachable(self, failure: ApiFailure) -> None:
         """A request for the Lease failed."""
-        if str(failure) != self.problem:
+        if str(failure) != str(self.failure):
             self._log.warning(str(failure))
-        self.problem = str(failure)
+        self.failure = failure
 
     def reachable(self) -> None:
         """A request for the Lease succeeded."""
-        if self.problem:
+        if self.failure is not None:
             self._log.info("the lease can be reached again")
-        self.problem = ""
+        self.failure = None
 
 
 def register_election_metrics(metrics: Metrics, elector: LeaderElector) -> None:

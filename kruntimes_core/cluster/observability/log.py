@@ -5,16 +5,19 @@ It does not use the process-wide loggers of `logging`, so two schedulers in one 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import re
-from contextlib import suppress
 from enum import IntEnum, StrEnum
-from typing import TextIO
+from typing import Any, TextIO
 
 from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.observability.log_writer import BackgroundWriter, LineWriter, StreamWriter
+from kruntimes_core.engine.clock import ticks
 from kruntimes_core.engine.decisions import Decision
 
+_PAUSE = ticks(60.0)
 _PLAIN = re.compile(r"[A-Za-z0-9_.:/@+-]+", re.ASCII)
 
 
@@ -40,9 +43,16 @@ class Log:
     """Writes one line for each thing that happened."""
 
     def __init__(
-        self, out: TextIO, clock: Clock, level: int = Level.INFO, form: Format = Format.TEXT
+        self,
+        out: BackgroundWriter | TextIO,
+        clock: Clock,
+        level: int = Level.INFO,
+        form: Format = Format.TEXT,
     ) -> None:
-        self._out = out
+        """out: a stream is written to at once."""
+        self._out: LineWriter = out if isinstance(out, BackgroundWriter) else StreamWriter(out)
+        self._lost = 0
+        """Of the lines that were lost, how many the log speaks of."""
         self._clock = clock
         self._level = level
         self._form = form
@@ -67,20 +77,64 @@ class Log:
         """A request."""
         self._write(Level.TRACE, message, fields)
 
+    @property
+    def lost(self) -> int:
+        """Lines so far that could not be written."""
+        return self._out.lost
+
     def _write(self, level: Level, message: str, fields: dict[str, object]) -> None:
         if not self.speaks(level):
             return
+        line, lost = self._line(level, message, fields), self._out.lost
+        if lost > self._lost:
+            line = self._line(Level.WARNING, "lines of this log were lost", {"lines": lost}) + line
+        if self._out.write(line):
+            self._lost = lost
+
+    def _line(self, level: Level, message: str, fields: dict[str, object]) -> str:
         moment = self._clock.now().wall.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         if self._form is Format.JSON:
             head = {"time": moment, "level": level.name.lower(), "message": _sound(message)}
-            line = _dumped({**head, **_texts(fields)})
-        else:
-            said = "".join(f" {name}={_quoted(value)}" for name, value in _texts(fields).items())
-            line = f"{moment} {level.name:<7} {_escaped(message)}{said}"
-        # A full disk, or a closed pipe, must not stop the scheduler.
-        with suppress(OSError):
-            self._out.write(f"{line}\n")
-            self._out.flush()
+            return f"{_dumped({**head, **_texts(fields)})}\n"
+        said = "".join(f" {name}={_quoted(value)}" for name, value in _texts(fields).items())
+        return f"{moment} {level.name:<7} {_escaped(message)}{said}\n"
+
+
+class RareWarning:
+    """A warning of what may happen a thousand times a second: one line a minute, with how often since."""
+
+    def __init__(self, log: Log, clock: Clock) -> None:
+        self.count = 0
+        """How often it happened so far."""
+        self._log = log
+        self._clock = clock
+        self._said = 0
+        self._quiet_until = 0
+
+    def __call__(self, message: str, **fields: object) -> None:
+        """It happened."""
+        self.count += 1
+        now = self._clock.now().ticks
+        if now < self._quiet_until:
+            return
+        self._quiet_until = now + _PAUSE
+        unsaid, self._said = self.count - self._said - 1, self.count
+        self._log.warning(message, **fields, unsaid=unsaid or None)
+
+
+def log_loop_problems(loop: asyncio.AbstractEventLoop, log: Log, clock: Clock) -> None:
+    """Say what the loop meets in one line a minute at most: without descriptors, every accept is an error."""
+    warn = RareWarning(log, clock)
+
+    def handle(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        warn(
+            "the event loop met an error",
+            error=f"{type(error).__name__}: {error}" if error is not None else None,
+            doing=context.get("message"),
+        )
+
+    loop.set_exception_handler(handle)
 
 
 def log_decision(log: Log, decision: Decision) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterator, Sequence
 
 from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.endpoints import HealthCheck
-from kruntimes_core.cluster.plugin_worker import PluginWorker
+from kruntimes_core.cluster.plugin_worker import Block, PluginWorker
+from kruntimes_core.engine.engine import Engine
+from kruntimes_core.framework.profile import Profile
 from kruntimes_core.model.messages import counted
 
-_FATAL_STUCK_CALLS = 3
+_BLOCKED_SECONDS = 60.0
+"""For how long calls that do not return may keep all pending Runs from being placed."""
 _HUNG_SECONDS = 150.0
 """Lists, watches and pauses all end by themselves long before."""
 _OUTDATED_SECONDS = 60.0
@@ -20,31 +24,68 @@ _LOST_SECONDS = 90.0
 """For how long a leader may fail to list or watch: then another should try. A page may take 60 s."""
 
 
+class BlockedProfiles:
+    """Tells when calls of plugins that do not return have kept all pending Runs from being placed for long.
+
+    From then on it says so until one of these calls returns, or a reload replaces the profile: another leader
+    that places the pending Runs does not make this one fit to lead.
+    """
+
+    def __init__(self, engine: Engine, plugin_worker: PluginWorker) -> None:
+        self._engine = engine
+        self._plugin_worker = plugin_worker
+        self._given_up: list[Block] = []
+
+    def blocks(self) -> list[Block]:
+        """What keeps a profile from placing Runs now, whether any is pending or not."""
+        found = (self._block_of(profile) for profile in self._engine.profiles.all)
+        return [block for block in found if block is not None]
+
+    def why(self) -> str:
+        """Why no pending Run can be placed, in one line; empty while one profile can place its Runs."""
+        now_in_force = self.blocks()
+        if not self._given_up or any(block not in now_in_force for block in self._given_up):
+            self._given_up = self._lasting() if now_in_force else []
+        names = ", ".join(sorted({block.error.plugin for block in self._given_up}))
+        return f"calls of {names} do not return, and no pending run can be placed" if names else ""
+
+    def _lasting(self) -> list[Block]:
+        """What has blocked every profile with pending Runs for too long; nothing if one is not blocked."""
+        found = [self._block_of(profile) for profile in self._engine.pending_profiles]
+        blocks = [block for block in found if block is not None]
+        if not blocks or len(blocks) < len(found):
+            return []
+        # A profile that places its Runs as fast as they come has none pending most of the time.
+        since = max(self._plugin_worker.worked_at, *(block.since for block in blocks))
+        return blocks if asyncio.get_running_loop().time() - since >= _BLOCKED_SECONDS else []
+
+    def _block_of(self, profile: Profile) -> Block | None:
+        return self._plugin_worker.block_of(profile, self._engine.profiles.queue_profile)
+
+
 class HealthChecks:
     """Looks at informers, dispatcher and plugin worker together."""
 
     def __init__(
-        self, reflectors: Sequence[Reflector], dispatcher: ApiDispatcher, plugin_worker: PluginWorker
+        self,
+        reflectors: Sequence[Reflector],
+        dispatcher: ApiDispatcher,
+        plugin_worker: PluginWorker,
+        engine: Engine,
     ) -> None:
         self._reflectors = reflectors
         self._dispatcher = dispatcher
-        self._plugin_worker = plugin_worker
+        self._blocked = BlockedProfiles(engine, plugin_worker)
 
     def alive(self) -> list[HealthCheck]:
         """What a restart would repair. An API server that does not answer is no part of it."""
-        calls = sum(self._plugin_worker.stuck.values())
-        stuck = f"{counted(calls, 'call')} of plugins do not return" if calls >= _FATAL_STUCK_CALLS else ""
-        hung = [one.handler.title for one in self._reflectors if one.liveness.tried_seconds > _HUNG_SECONDS]
-        past = [
-            one.handler.title for one in self._reflectors if one.liveness.outdated_seconds > _OUTDATED_SECONDS
-        ]
+        hung = [one for one in self._reflectors if one.liveness.tried_seconds > _HUNG_SECONDS]
+        past = [one for one in self._reflectors if one.liveness.outdated_seconds > _OUTDATED_SECONDS]
         overdue = self._dispatcher.overdue
         return [
-            HealthCheck("plugin-worker", stuck),
-            HealthCheck("watches", f"no list or watch ends any more: {', '.join(hung)}" if hung else ""),
-            HealthCheck(
-                "versions", f"more was seen than the API server has: {', '.join(past)}" if past else ""
-            ),
+            HealthCheck("plugin-worker", self._blocked.why()),
+            _of_resources("watches", "no list or watch ends any more", hung),
+            _of_resources("versions", "more was seen than the API server has", past),
             HealthCheck(
                 "api-dispatcher", f"{counted(overdue, 'request')} did not end in time" if overdue else ""
             ),
@@ -52,12 +93,9 @@ class HealthChecks:
 
     def ready(self) -> list[HealthCheck]:
         """What keeps Runs from being placed, or from being placed by the present state."""
-        names = ", ".join(sorted(self._plugin_worker.stuck))
+        names = ", ".join(sorted({block.error.plugin for block in self._blocked.blocks()}))
         return [
-            *(
-                HealthCheck(one.handler.title.replace(" ", "-"), one.problem or "")
-                for one in self._reflectors
-            ),
+            *self._followed(),
             HealthCheck("plugin-worker", f"calls of {names} do not return" if names else ""),
         ]
 
@@ -68,3 +106,28 @@ class HealthChecks:
                 return check.why
         lost = (one for one in self._reflectors if one.liveness.worked_seconds > _LOST_SECONDS)
         return next((one.problem or "" for one in lost), "")
+
+    def _followed(self) -> Iterator[HealthCheck]:
+        """For each resource, whether it is listed and watched in every namespace that is followed."""
+        by_resource: dict[str, list[Reflector]] = {}
+        for reflector in self._reflectors:
+            by_resource.setdefault(reflector.handler.resource.title, []).append(reflector)
+        for title, reflectors in by_resource.items():
+            failed = [one for one in reflectors if one.problem is not None]
+            if not failed:
+                yield HealthCheck(title)
+                continue
+            kind = failed[0].problem_without_names
+            if len(reflectors) > 1:
+                kind = f"in {len(failed)} of {counted(len(reflectors), 'namespace')}: {kind}"
+            problems = "; ".join(one.problem or "" for one in failed)
+            yield HealthCheck(title, problems, without_names=kind)
+
+
+def _of_resources(name: str, problem: str, reflectors: Sequence[Reflector]) -> HealthCheck:
+    """A check of lists and watches: these have the problem."""
+    if not reflectors:
+        return HealthCheck(name)
+    titles = ", ".join(one.handler.title for one in reflectors)
+    resources = ", ".join(dict.fromkeys(one.handler.resource.title for one in reflectors))
+    return HealthCheck(name, f"{problem}: {titles}", without_names=f"{problem}: {resources}")

@@ -9,6 +9,7 @@ from functools import partial
 from random import Random
 
 from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
+from kruntimes_core.cluster.client.resources import ApiResource
 from kruntimes_core.cluster.client.transport import ReadOnlyTransport, Transport
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
@@ -27,6 +28,7 @@ from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadershi
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
 from kruntimes_core.cluster.scheduler.scheduler_metrics import register_scheduler_metrics
 from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop, no_background_work
+from kruntimes_core.cluster.scheduler.unreadable_runs import UnreadableRuns
 from kruntimes_core.engine import events as engine_events
 from kruntimes_core.engine.api_calls import Applied, ReadAnswer, Request, Write, WriteAnswer, WriteKind
 from kruntimes_core.engine.engine import Engine, Settings
@@ -34,6 +36,8 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.run import RunObservation
 
+_FORMER_SECONDS = 60.0
+"""How often a scheduler looks, after a reload, whether former profiles still hold reservations."""
 _SETTLE_SECONDS = 10.0
 """How long a clean stop may take: the limit of a request, and a plugin's last calls."""
 
@@ -81,10 +85,12 @@ class Scheduler:
                 handler=handler,
                 clock=clock,
                 random=random,
-                log=log,
+                log=self._log,
                 changed=self._following_changed,
             )
-            for handler in resource_event_handlers(decoder, namespaces, self.observed, self._known)
+            for handler in resource_event_handlers(
+                decoder, namespaces, self.observed, self._known, self._bookmark
+            )
         ]
         self._informers = Informers(self._reflectors)
         self.comparer = None
@@ -94,7 +100,7 @@ class Scheduler:
                 engine=self.engine,
                 clock=clock,
                 plugin_worker=plugin_worker,
-                log=log,
+                log=self._log,
                 wake=self._wakeup.set,
             )
         self.dispatcher = ApiDispatcher(
@@ -102,14 +108,14 @@ class Scheduler:
             transport=self.transport,
             clock=clock,
             decoder=decoder,
-            log=log,
+            log=self._log,
             answered=self._answered,
             freed=self._wakeup.set,
             take_write=self.comparer.take_write if self.comparer is not None else None,
             in_flight=in_flight,
             timeout_seconds=leadership.limits.write_seconds,
         )
-        self._health = HealthChecks(self._reflectors, self.dispatcher, plugin_worker)
+        self._health = HealthChecks(self._reflectors, self.dispatcher, plugin_worker, self.engine)
         self.leadership = SchedulerLeadership(
             leadership=leadership,
             informers=self._informers,
@@ -117,7 +123,7 @@ class Scheduler:
             engine=self.engine,
             dispatcher=self.dispatcher,
             clock=clock,
-            log=log,
+            log=self._log,
             wake=self._wakeup.set,
         )
         self._loop = SchedulingLoop(
@@ -136,15 +142,16 @@ class Scheduler:
                 engine=self.engine,
                 clock=clock,
                 random=random,
-                log=log,
+                log=self._log,
                 may_record=lambda: self.leadership.deciding and leadership.leading,
                 timeout_seconds=leadership.limits.write_seconds,
             )
         self.oversold_pods = OversoldPods(
-            self.engine,
             log,
+            namespaces,
             self.event_recorder.sources.oversold if self.event_recorder is not None else None,
         )
+        self._unreadable_runs = UnreadableRuns(log)
         self._listen_to_decisions()
         self._register_metrics()
 
@@ -170,6 +177,7 @@ class Scheduler:
             reflectors=self._reflectors,
             clock=self._clock,
             permissions=self._permissions,
+            log=self._log,
         )
 
     # What happens
@@ -185,9 +193,15 @@ class Scheduler:
             comparer.after(event)
         else:
             self.oversold_pods.after(event)
+        self._unreadable_runs.after(event)
         if recorder is not None:
             recorder.sources.observed(event)
         self._wakeup.set()
+
+    def _bookmark(self, resource: ApiResource, namespace: str | None, version: str) -> None:
+        """A watch has shown all up to this version."""
+        if self.comparer is None:
+            self.oversold_pods.reached(resource, namespace, version)
 
     def _answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
         """A request was answered, and the engine knows."""
@@ -244,8 +258,16 @@ class Scheduler:
     def reload(self, profiles: Profiles) -> None:
         """Decide by these profiles from now on: what waits is tried again."""
         self.engine.reload(profiles, self._clock.now())
+        self._end_former_profiles()
         self.metrics.know(profiles)
         self._wakeup.set()
+
+    def _end_former_profiles(self) -> None:
+        """Let go of the plugins of former profiles, as soon as no `unreserve` can be due for them."""
+        in_use = self.engine.profiles_in_use
+        self._plugin_worker.keep(in_use)
+        if len(in_use) > len(self.engine.profiles.all):
+            asyncio.get_running_loop().call_later(_FORMER_SECONDS, self._end_former_profiles)
 
     def stop(self) -> None:
         """Begin a clean stop."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.informers.reflector import Reflector
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
 from kruntimes_core.cluster.permissions import MissingPermissions
 from kruntimes_core.cluster.plugin_worker import PluginWorker
@@ -36,6 +37,7 @@ def register_scheduler_metrics(
     reflectors: Sequence[Reflector],
     clock: Clock,
     permissions: MissingPermissions,
+    log: Log,
 ) -> None:
     """Add them; every series is there from the beginning."""
     _register_requests(metrics, dispatcher)
@@ -47,6 +49,9 @@ def register_scheduler_metrics(
         "In how many namespaces the API server refuses a permission; all of them together count as one.",
         ("verb", "resource"),
         permissions.samples,
+    )
+    metrics.counter(
+        "log_lines_lost", "Lines of the log that could not be written.", (), lambda: {(): log.lost}
     )
 
 

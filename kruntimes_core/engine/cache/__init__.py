@@ -2,10 +2,19 @@
 
 from kruntimes_core.engine.cache.cache import Cache, CacheEventHandler
 from kruntimes_core.engine.cache.heartbeats import next_heartbeat
-from kruntimes_core.engine.cache.pods import Allocation, PodAllocations, PodCache, PodKey, RunKey, carrying
+from kruntimes_core.engine.cache.pods import (
+    Allocation,
+    Allocations,
+    PodAllocations,
+    PodCache,
+    PodKey,
+    RunKey,
+    carrying,
+)
 
 __all__ = [
     "Allocation",
+    "Allocations",
     "Cache",
     "CacheEventHandler",
     "PodAllocations",

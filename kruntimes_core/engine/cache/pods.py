@@ -7,7 +7,7 @@ more than one for a Run, which is what makes the handoff from assumed to actual 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from kruntimes_core.engine.cache.heartbeats import Heartbeat, LastHeartbeats, next_heartbeat
@@ -103,6 +103,10 @@ class Allocations:
         by_uid = self._sums.get((namespace, "uid", uid), self._none)
         by_name = self._sums.get((namespace, "name", name))
         return by_uid if by_name is None else by_uid + by_name
+
+    def __iter__(self) -> Iterator[RunKey]:
+        """The Runs that hold something."""
+        return iter(self._by_run)
 
     def __len__(self) -> int:
         return len(self._by_run)

@@ -6,6 +6,7 @@ from kruntimes_core.framework.configuration.active_plugins import (
     PluginState,
     build_profiles,
     describe_plugins,
+    plugins_document,
     to_install,
 )
 from kruntimes_core.framework.configuration.effective import (
@@ -37,5 +38,6 @@ __all__ = [
     "effective_document",
     "effective_settings",
     "load_configuration",
+    "plugins_document",
     "to_install",
 ]

@@ -6,9 +6,10 @@ The order is the configuration's, then this file's, then the alphabet's; never t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 import pluggy
@@ -29,12 +30,14 @@ from kruntimes_core.framework.hookspecs import hook_names
 from kruntimes_core.framework.plugin_registry import (
     CAPACITY,
     DiscoveredPlugin,
+    LoadedPlugin,
     LoadError,
     PluginRegistry,
     build_plugin,
     create_manager,
 )
-from kruntimes_core.framework.profile import ActivePlugin, Profile, Profiles
+from kruntimes_core.framework.profile import ActivePlugin, CurrentCall, PluginError, Profile, Profiles
+from kruntimes_core.framework.runtime.plugin_calls import describe
 from kruntimes_core.model.messages import did_you_mean
 
 SUPPLIED = (
@@ -46,6 +49,7 @@ SUPPLIED = (
 )
 """The specification's plugins in its order: cheap and telling filters first, then the scorers."""
 
+_DOCUMENT_VERSION = "kruntimes.io/plugins/v1"
 # What pydantic says of an argument that is not there, or should not be, as the rest of a sentence.
 _PROBLEMS = {"missing": "is required: add it", "extra_forbidden": "unknown argument: correct or remove it"}
 
@@ -123,17 +127,29 @@ def is_active(plugin: ConfiguredPlugin, registry: PluginRegistry) -> bool:
     return plugin.path is not None or loaded.declaration.on_by_default
 
 
-def build_profiles(configuration: Configuration, registry: PluginRegistry) -> Profiles:
+def build_here(build: Callable[[], Profile]) -> Profile:
+    """Build a profile on the thread of the caller."""
+    return build()
+
+
+def build_profiles(
+    configuration: Configuration,
+    registry: PluginRegistry,
+    build_on: Callable[[Callable[[], Profile]], Profile] = build_here,
+) -> Profiles:
     """Load and build every plugin that is active in `configuration`.
 
-    Raises `ConfigurationError` for names, arguments and combinations that are not valid, and `LoadError`
-    for an active plugin that is broken; no plugin is silently skipped.
+    build_on: builds each profile, on the thread that will call its plugins. Raises `ConfigurationError` for
+    names, arguments and combinations that are not valid, and `LoadError` for an active plugin that is
+    broken; no plugin is silently skipped.
     """
     check_consistency(configuration)
     configured = list(configured_profiles(configuration))
     for profile in configured:
         _check_names(profile, registry, configuration.origin)
-    profiles = Profiles(tuple(_build_profile(one, registry, configuration.origin) for one in configured))
+    profiles = Profiles(
+        tuple(build_on(partial(_build_profile, one, registry, configuration.origin)) for one in configured)
+    )
     _check_queue(profiles, configuration.origin)
     if not configuration.allow_no_capacity_filter:
         for profile, built in zip(configured, profiles.all, strict=True):
@@ -156,6 +172,24 @@ def describe_plugins(configuration: Configuration | None, registry: PluginRegist
             for claim in registry.discovered(name)
         ]
     return [state for one in configured_profiles(configuration) for state in _states_of(one, registry)]
+
+
+def plugins_document(states: Sequence[PluginState]) -> dict[str, Any]:
+    """The list for other programs; keys in the order of the table's columns."""
+    plugins = [
+        {
+            "profile": state.profile,
+            "name": state.name,
+            "distribution": state.distribution,
+            "version": state.version,
+            "state": state.state.value,
+            "hooks": list(state.hooks),
+            "weight": state.weight,
+            "why": state.why or None,
+        }
+        for state in states
+    ]
+    return {"apiVersion": _DOCUMENT_VERSION, "plugins": plugins}
 
 
 def to_install(*names: str) -> str:
@@ -184,14 +218,41 @@ def _check_names(profile: ConfiguredProfile, registry: PluginRegistry, origin: O
 
 def _build_profile(profile: ConfiguredProfile, registry: PluginRegistry, origin: Origin) -> Profile:
     manager = create_manager()
-    plugins = []
+    active, plugins = [], []
     for plugin in configured_plugins(profile, registry):
         try:
             if is_active(plugin, registry):
+                active.append(plugin)
                 plugins.append(_build(manager, plugin, profile, registry, origin))
         except LoadError as error:
             raise error.advising(_how_to_disable(plugin, profile)) from error
-    return Profile(name=profile.name, plugins=tuple(plugins), runtimes=profile.runtimes)
+    return Profile(
+        name=profile.name,
+        plugins=tuple(plugins),
+        runtimes=profile.runtimes,
+        build=partial(_build_again, active, registry),
+    )
+
+
+def _build_again(
+    active: Iterable[ConfiguredPlugin], registry: PluginRegistry, current: CurrentCall
+) -> tuple[ActivePlugin, ...]:
+    """New instances of the plugins of a profile. Raises `PluginError` for one that cannot be built now."""
+    manager = create_manager()
+    return tuple(_instance_again(manager, plugin, registry.load(plugin.name), current) for plugin in active)
+
+
+def _instance_again(
+    manager: pluggy.PluginManager, plugin: ConfiguredPlugin, loaded: LoadedPlugin, current: CurrentCall
+) -> ActivePlugin:
+    try:
+        return build_plugin(
+            manager, loaded, arguments=plugin.arguments, weight=plugin.weight, current=current
+        )
+    except (LoadError, ValidationError) as error:
+        cause = error.cause if isinstance(error, LoadError) else describe(error)
+        origin = f"{loaded.distribution} {loaded.version}"
+        raise PluginError(loaded.name, origin, "constructor", cause) from error
 
 
 def _build(
@@ -205,7 +266,9 @@ def _build(
     if plugin.arguments and plugin.path and loaded.declaration.arguments is None:
         raise origin.error((*plugin.path, "arguments"), f"{plugin.name} takes no arguments: remove them")
     try:
-        return build_plugin(manager, loaded, arguments=plugin.arguments, weight=plugin.weight)
+        return build_plugin(
+            manager, loaded, arguments=plugin.arguments, weight=plugin.weight, current=registry.current
+        )
     except ValidationError as error:
         raise _bad_arguments(error, plugin, profile, origin) from error
 

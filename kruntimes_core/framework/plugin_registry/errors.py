@@ -44,6 +44,10 @@ class LoadError(InputError):
         )
 
 
+class HangingPluginError(InputError):
+    """A call of a plugin, its import or its constructor did not return in time."""
+
+
 @contextmanager
 def plugin_code(
     problem: str = "", advice: str = "", passes: type[BaseException] = InvalidPlugin

@@ -27,7 +27,7 @@ from kruntimes_core.framework.plugin_registry.checks import (
     register,
 )
 from kruntimes_core.framework.plugin_registry.errors import InvalidPlugin, LoadError, plugin_code
-from kruntimes_core.framework.profile import ActivePlugin, Hook
+from kruntimes_core.framework.profile import ActivePlugin, CurrentCall, Hook
 
 ENTRY_POINT_GROUP = "kruntimes.plugins"
 
@@ -80,6 +80,8 @@ class PluginRegistry:
         for plugin in discover(distributions):
             self._discovered[plugin.name] = (*self.discovered(plugin.name), plugin)
         self._loaded: dict[str, LoadedPlugin | LoadError] = {}
+        self.current = CurrentCall()
+        """What is being imported or built now: for a thread that limits the time of that."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -100,7 +102,9 @@ class PluginRegistry:
         Raises `LoadError`: claimed twice, not importable, or refused by a check.
         """
         if name not in self._loaded:
-            self._loaded[name] = _load(self._discovered[name])
+            first = self._discovered[name][0]
+            with self.current.load(name, f"{first.distribution} {first.version}", "import"):
+                self._loaded[name] = _load(self._discovered[name])
         outcome = self._loaded[name]
         if isinstance(outcome, LoadError):
             raise outcome.with_traceback(None)
@@ -174,17 +178,21 @@ def build_plugin(
     *,
     arguments: Mapping[str, Any] | None = None,
     weight: int = 1,
+    current: CurrentCall | None = None,
 ) -> ActivePlugin:
     """Build one plugin for one profile, register it in the profile's manager and resolve its hooks.
 
-    arguments: as configured; None when nothing is. Raises `pydantic.ValidationError` for arguments
-    that the plugin's `Arguments` refuses, and `LoadError` for everything else.
+    arguments: as configured; None when nothing is. current: where that is noted. Raises
+    `pydantic.ValidationError` for arguments that the plugin's `Arguments` refuses, and `LoadError` for
+    everything else.
     """
+    noting = current or CurrentCall()
     try:
-        plugin = _instance(loaded, arguments)
-        # Attributes may be set while it is built, so what was checked of the class is checked again.
-        declaration, names = check_plugin(plugin)
-        found = _register(manager, loaded.name, plugin)
+        with noting.load(loaded.name, f"{loaded.distribution} {loaded.version}", "constructor"):
+            plugin = _instance(loaded, arguments)
+            # Attributes may be set while it is built, so what was checked of the class is checked again.
+            declaration, names = check_plugin(plugin)
+            found = _register(manager, loaded.name, plugin)
     except InvalidPlugin as invalid:
         raise LoadError(loaded.name, loaded.origin, str(invalid)) from invalid
     return ActivePlugin(

@@ -5,19 +5,21 @@ that an answer holds until an argument that it was given from changes.
 """
 
 from kruntimes_core.framework.runtime.plan_results import (
-    BASE_COMPLETION,
     PlanOutcome,
     PlanResult,
     PluginFailure,
     ScheduleResult,
     Unschedulable,
     Verdict,
-    WaitingMessage,
-    waiting_text,
 )
 from kruntimes_core.framework.runtime.prefilter import InvalidRunResult, PreFilterState
 from kruntimes_core.framework.runtime.runner import Runner
 from kruntimes_core.framework.runtime.score import PodScores
+from kruntimes_core.framework.runtime.waiting_message import (
+    BASE_COMPLETION,
+    WaitingMessage,
+    waiting_text,
+)
 
 __all__ = [
     "BASE_COMPLETION",

@@ -12,14 +12,14 @@ from datetime import datetime
 from kruntimes_core.framework.hookspecs import Reject
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runtime import plugin_calls
-from kruntimes_core.framework.runtime.plan_results import (
+from kruntimes_core.framework.runtime.plan_results import Verdict
+from kruntimes_core.framework.runtime.pod_set import PodSet, bits_of, members
+from kruntimes_core.framework.runtime.result_cache import HookCache, PlanInputs, PodAnswers
+from kruntimes_core.framework.runtime.waiting_message import (
     RejectionKind,
-    Verdict,
     WaitingMessage,
     choose_waiting_message,
 )
-from kruntimes_core.framework.runtime.pod_set import PodSet, bits_of, members
-from kruntimes_core.framework.runtime.result_cache import HookCache, PlanInputs, PodAnswers
 
 # Answers of one filter that are kept, over all states and Pods: some 20 MB of bits at the most, or 25 MB
 # where each answer is kept whole.

@@ -17,7 +17,7 @@ from kruntimes_core.cluster.event_recorder.recorder import EventSettings, events
 from kruntimes_core.cluster.leader_election.lease_lock import new_identity
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
+from kruntimes_core.cluster.plugin_worker import PluginWorker
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
@@ -55,6 +55,16 @@ class DevSettings:
     behaviour: Behaviour
     port: int
     """0 for any free port."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DevScheduling:
+    """What places the Runs: the profiles, the worker that has built them, and the settings of the rest."""
+
+    profiles: Profiles
+    plugin_worker: PluginWorker
+    engine: Settings
+    events: EventSettings
 
 
 class DevCluster:
@@ -100,15 +110,10 @@ class DevCluster:
 
 @asynccontextmanager
 async def dev_cluster(
-    settings: DevSettings,
-    profiles: Profiles,
-    engine: Settings,
-    events: EventSettings,
-    clock: Clock,
-    log: Log,
+    settings: DevSettings, placing: DevScheduling, clock: Clock, log: Log
 ) -> AsyncIterator[DevCluster]:
     """Serve a cluster with its Runtimes. Raises `InputError` for a port that cannot be used."""
-    server, counts = EmbeddedServer(port=settings.port), RunCounts(clock)
+    server, counts = EmbeddedServer(port=settings.port, log=log), RunCounts(clock)
     server.api.observers.append(counts.note)
     random = Random(settings.behaviour.seed)  # noqa: S311 - for jitter
     async with (
@@ -118,16 +123,16 @@ async def dev_cluster(
         _transport(server) as for_pods,
     ):
         scheduler = Scheduler(
-            profiles=profiles,
-            settings=engine,
+            profiles=placing.profiles,
+            settings=placing.engine,
             transport=for_scheduler,
             clock=clock,
             random=random,
-            plugin_worker=ThreadPluginWorker(log),
+            plugin_worker=placing.plugin_worker,
             leadership=AlwaysLeading(),
             log=log,
             in_flight=_IN_FLIGHT,
-            events=events_to(for_events, new_identity(), events),
+            events=events_to(for_events, new_identity(), placing.events),
         )
         runtimes = SimulatedRuntimes(
             behaviour=settings.behaviour, transport=for_pods, clock=clock, random=random, log=log

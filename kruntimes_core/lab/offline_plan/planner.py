@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from kruntimes_core.cluster.attended_calls import CurrentCall
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Applied, Found, Write
 from kruntimes_core.engine.cache.heartbeats import next_heartbeat
@@ -24,7 +23,7 @@ from kruntimes_core.engine.decisions import (
     plugin_document,
 )
 from kruntimes_core.engine.engine import Engine, Settings
-from kruntimes_core.engine.plugin_work import Runners
+from kruntimes_core.engine.plugin_work import Runners, Work, WorkResult, plugins_of
 from kruntimes_core.framework.configuration import Configuration, Profiles
 from kruntimes_core.framework.profile import PluginError
 from kruntimes_core.model.pod import PodObservation
@@ -88,15 +87,16 @@ class Planner:
         configuration: Configuration,
         now: datetime | None,
         namespace: str | None = None,
+        current: CurrentCall | None = None,
     ) -> None:
+        """current: where calls of plugins are noted, for a thread that limits their time."""
         self._world = world
         self._profiles = profiles
         self._now = Now(now, 0) if now is not None else None
         self._settings = Settings.of(configuration)
         self._namespace = namespace
         self._runners = Runners()
-        self.under_way = CurrentCall()
-        """Who is being asked: for a thread that looks after the one that plans."""
+        self._current = current or CurrentCall()
         self._decisions: dict[tuple[str, str], Decision] = {}
         self.plugin_errors: list[PluginError] = []
         """Each failure of a plugin once, in order of appearance."""
@@ -110,9 +110,12 @@ class Planner:
         self._observe(engine, now)
         engine.lead(now)
         while (work := engine.take(now)) is not None:
-            engine.finish(work, self.under_way.execute(work, self._runners), now)
+            engine.finish(work, self._executed(work), now)
             _answer_requests(engine, now)
             yield len(self._decisions)
+
+    def _executed(self, work: Work) -> WorkResult:
+        return self._current.call(plugins_of(work), lambda: work.execute(self._runners))
 
     @property
     def freshness(self) -> Freshness | None:
@@ -143,7 +146,7 @@ class Planner:
 
     def _candidates(self, decision: Decision) -> list[dict[str, Any]]:
         plugins = decision.profile.plugins if decision.profile is not None else ()
-        return self.under_way.call(plugins, lambda: candidates_document(decision, self._runners.of))
+        return self._current.call(plugins, lambda: candidates_document(decision, self._runners.of))
 
     def _observe(self, engine: Engine, now: Now) -> None:
         world, inside = self._world, self._inside

@@ -19,10 +19,10 @@ import pytest
 from kruntimes_core.cli.bench import engine_tables as bench_answer
 from kruntimes_core.cli.commands import stop_on_signals, with_time_limit
 from kruntimes_core.cli.main import main
-from kruntimes_core.cluster import attended_calls as plugin_worker
-from kruntimes_core.cluster.attended_calls import CurrentCall, attended
+from kruntimes_core.cluster import attended_calls
+from kruntimes_core.cluster.attended_calls import AttendedCalls
 from kruntimes_core.framework import configuration
-from kruntimes_core.framework.profile import ActivePlugin
+from kruntimes_core.framework.profile import ActivePlugin, CurrentCall
 from kruntimes_core.testing import pod_object, run_object
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
@@ -35,7 +35,7 @@ LINE = (
 
 @pytest.fixture(autouse=True)
 def _of_short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugin_worker, "attended", partial(attended, limit_seconds=LIMIT))
+    monkeypatch.setattr(attended_calls, "AttendedCalls", partial(AttendedCalls, limit_seconds=LIMIT))
 
 
 @pytest.fixture
@@ -110,11 +110,12 @@ def test_a_bench_of_the_engine_says_who_hangs(
 def test_who_debugs_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     values = iter([1, 2])
     monkeypatch.setenv("KRUNTIMES_DEBUG", "1")
-    assert with_time_limit(values, CurrentCall()) is values
+    assert with_time_limit(CurrentCall()).values(values) is values
+    assert with_time_limit(CurrentCall()).call(threading.get_ident) == threading.get_ident()
     monkeypatch.delenv("KRUNTIMES_DEBUG")
-    attentive = with_time_limit(values, CurrentCall())
-    assert attentive is not values
-    assert list(attentive) == [1, 2]
+    attentive = with_time_limit(CurrentCall())
+    assert list(attentive.values(values)) == [1, 2]
+    assert attentive.call(threading.get_ident) != threading.get_ident()
 
 
 SLEEPING = """
@@ -131,7 +132,7 @@ import sys
 from functools import partial
 from kruntimes_core.cli.main import main
 import kruntimes_core.cluster.attended_calls as worker
-worker.attended = partial(worker.attended, limit_seconds={LIMIT})
+worker.AttendedCalls = partial(worker.AttendedCalls, limit_seconds={LIMIT})
 sys.exit(main(sys.argv[1:]))
 """
 

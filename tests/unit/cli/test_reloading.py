@@ -48,7 +48,16 @@ def reloaded(path: str | None, begin: Callable[[Reloading], None] = Reloading.be
 
     async def main() -> tuple[Host, str]:
         host, lines = Host(), Lines()
-        begin(Reloading(host, path, load_configuration(STEADY, "config"), Log(lines, SystemClock())))
+        begin(
+            Reloading(
+                host,
+                path,
+                load_configuration(STEADY, "config"),
+                PluginRegistry(),
+                build_profiles,
+                Log(lines, SystemClock()),
+            )
+        )
         await lines.said.wait()
         return host, lines.getvalue()
 
@@ -113,18 +122,16 @@ def test_a_pipe_is_not_taken_for_an_empty_file(tmp_path: Path) -> None:
     assert "can be read once only: start anew" in line
 
 
-def test_a_plugin_that_hangs_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_configuration_that_is_being_read_is_not_read_twice() -> None:
     release = threading.Event()
 
     def hang(configuration: Configuration, registry: PluginRegistry) -> Profiles:
         release.wait()
         return build_profiles(configuration, registry)
 
-    monkeypatch.setattr(serve, "build_profiles", hang)
-
     async def main() -> tuple[str, Host]:
         host, lines = Host(), Lines()
-        begun = Reloading(host, None, Configuration(), Log(lines, SystemClock()))
+        begun = Reloading(host, None, Configuration(), PluginRegistry(), hang, Log(lines, SystemClock()))
         begun.begin()
         begun.begin()
         said = lines.getvalue()
@@ -155,7 +162,9 @@ def test_sighup_stays_what_it_is_on_a_terminal(monkeypatch: pytest.MonkeyPatch) 
     before = signal.getsignal(signal.SIGHUP)
 
     async def main() -> None:
-        Reloading(Host(), None, Configuration(), Log(Lines(), SystemClock())).on_hangup()
+        Reloading(
+            Host(), None, Configuration(), PluginRegistry(), build_profiles, Log(Lines(), SystemClock())
+        ).on_hangup()
         assert signal.getsignal(signal.SIGHUP) is before
 
     asyncio.run(main())

@@ -314,7 +314,7 @@ def test_a_token_that_expires_soon_is_fetched_anew_and_no_request_waits_for_it(
         (
             lambda folder: kubeconfig(folder, cluster={"server": "api:6443"}),
             None,
-            "'api:6443' of the cluster c",
+            "the server of the cluster c is not a valid address: write",
         ),
         (lambda folder: kubeconfig(folder, cluster={"server": "ftp://api"}), None, "write https://HOST:PORT"),
         (lambda folder: kubeconfig(folder, cluster={"server": "http://a:99999"}), None, "write https://HOST"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from virtual.site import Site, play
 
 from kruntimes_core import Reject
+from kruntimes_core.cluster.client.transport import Call, Response
+from kruntimes_core.framework.profile import Profile
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 from tests.unit.cluster.played import scheduler_scene
 
@@ -42,3 +44,40 @@ def test_what_waits_is_tried_again_by_profiles_that_are_loaded_meanwhile() -> No
         assert 'filter_rejections_total{plugin="Shut",reason="Closed"} 1.0' in shown
 
     play(profiles_of(closed), scene)
+
+
+class Keeping(InlinePlanner):
+    """Notes whose plugins are still to be called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[Collection[Profile]] = []
+
+    def keep(self, profiles: Collection[Profile]) -> None:
+        self.kept.append(profiles)
+
+
+def test_plugins_of_a_former_profile_stay_while_it_holds_a_reservation() -> None:
+    worker, former = Keeping(), profiles_of(fake_plugin("Former", filter=lambda pod: None))
+    later = profiles_of(fake_plugin("Later", filter=lambda pod: None))
+
+    async def slow(call: Call) -> Response | None:
+        if target(call).verb == "patch":
+            await asyncio.sleep(3)
+        return None
+
+    async def scene(site: Site) -> None:
+        site.api.faults.append(slow)
+        site.pod("py-0", runs=1)
+        site.run("r")
+        site.start()
+        await site.passes(1)
+        site.host.reload(later)
+        assert worker.kept == [[*later.all, *former.all]]
+        await site.passes(61)
+        assert site.pod_of("r") == "py-0"
+        assert worker.kept[1:] == [[*later.all]]
+        await site.passes(120)
+        assert len(worker.kept) == 2
+
+    play(former, scene, plugin_worker=worker)

@@ -20,6 +20,8 @@ from kruntimes_core import Reject, Run, RuntimePod
 from kruntimes_core.cli.main import main
 from kruntimes_core.cluster.dry_run.comparer import DryRunSettings
 from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress
+from kruntimes_core.cluster.observability.http_server import RequestProblems
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Samples
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import Profile
@@ -104,7 +106,12 @@ def test_a_scrape_answers_200_with_what_can_be_read(profiles: Profiles) -> None:
     async def scene() -> tuple[int, str]:
         site = Site(profiles)
         site.host.metrics.counter("unreadable", "Raises.", (), raising)
-        endpoints = Endpoints(alive=list, ready=list, metrics=site.host.metrics.exposition)
+        endpoints = Endpoints(
+            alive=list,
+            ready=list,
+            metrics=site.host.metrics.exposition,
+            problems=RequestProblems(Log(site.lines, site.clock), site.clock),
+        )
         await endpoints.open(None, ListenAddress("127.0.0.1", 0, "--metrics-bind-address"))
         try:
             return await asyncio.to_thread(scrape, endpoints.listening["metrics"][1])

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import pytest
 from counting.crowd import Crowd
 
+from kruntimes_core.cluster.client.resources import PODS, RUNS
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
 from kruntimes_core.engine import events
-from kruntimes_core.engine.cache import PodCache
+from kruntimes_core.engine.cache import Allocations, PodAllocations
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Run
@@ -19,19 +21,28 @@ from kruntimes_core.testing.builders import NAMESPACE
 
 
 class Followed(Crowd):
-    """A crowd whose events `OversoldPods` hears, as a host lets it; and what it told."""
+    """A crowd whose events `OversoldPods` hears, as a host lets it; and what it told.
+
+    Each event is followed by bookmarks of both watches.
+    """
 
     def __init__(self, profiles: Profiles, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__(profiles)
-        self.oversold = OversoldPods(self.host.engine, Log(io.StringIO(), SystemClock()), self._hear)
+        self.oversold = OversoldPods(Log(io.StringIO(), SystemClock()), None, self._hear)
         self.told: list[tuple[str, str | None]] = []
         tell = self.host.tell
 
         def tell_both(event: events.Event) -> None:
             tell(event)
             self.oversold.after(event)
+            self.bookmarks()
 
         monkeypatch.setattr(self.host, "tell", tell_both)
+
+    def bookmarks(self) -> None:
+        """Both watches have shown all that happened."""
+        for resource in (RUNS, PODS):
+            self.oversold.reached(resource, None, str(self._version))
 
     def _hear(self, pod: RuntimePod, run: Run | None) -> None:
         self.told.append((pod.name, run.name if run is not None else None))
@@ -111,28 +122,30 @@ def test_what_is_only_reserved_is_not_held_until_it_is_seen(crowd: Followed) -> 
     crowd.see_run("new")
     crowd.see_run("newer")
     host.work()
-    assert host.engine.assumed(NAMESPACE, "uid-py-1") == {"runs": 2}
+    pod = host.engine.cache.pods.get(NAMESPACE, "py-1")
+    assert pod is not None
+    assert pod.usage["runs"] == 2
     crowd.see_pod("py-1", 1)
     assert crowd.told == []
     crowd.see_run("new", pod="py-1")
     assert crowd.told == []
     crowd.see_run("newer", pod="py-1")
     assert crowd.told == [("py-1", "newer")]
-    assert host.engine.assumed(NAMESPACE, "uid-py-1") == {}
 
 
 def _looks(crowd: Followed, event: events.Event, monkeypatch: pytest.MonkeyPatch) -> int:
-    """At how many Pods `Oversold` looks for an event."""
+    """At how many Pods `OversoldPods` looks for an event."""
     looks: list[str] = []
-    get = PodCache.get
+    on_pod = Allocations.on_pod
 
-    def counted(table: PodCache, namespace: str, name: str) -> RuntimePod | None:
+    def counted(table: Allocations, namespace: str, name: str, uid: str) -> PodAllocations:
         looks.append(name)
-        return get(table, namespace, name)
+        return on_pod(table, namespace, name, uid)
 
     with monkeypatch.context() as patch:
-        patch.setattr(PodCache, "get", counted)
+        patch.setattr(Allocations, "on_pod", counted)
         crowd.oversold.after(event)
+        crowd.bookmarks()
     return len(looks)
 
 
@@ -143,9 +156,12 @@ def test_an_event_costs_a_look_at_its_pod_however_many_are_oversold(
     for index in range(600):
         crowd.see_run(f"r{index}", pod=f"many-{index % 300:04}")
     assert len(crowd.told) == 300
-    changed = events.PodObserved(crowd.pods[NAMESPACE, "many-0007"])
-    assert _looks(crowd, changed, monkeypatch) == 1
-    seen = crowd.runs[NAMESPACE, "r7"]
-    assert _looks(crowd, events.RunObserved(seen), monkeypatch) == 1
+    seen = crowd.pods[NAMESPACE, "many-0007"]
+    heartbeat = events.PodObserved(replace(seen, version=crowd._next(), probed_at=None))
+    assert _looks(crowd, heartbeat, monkeypatch) == 0
+    bound = events.RunObserved(crowd.observation("r7", pod="py-1"))
+    assert _looks(crowd, bound, monkeypatch) == 2
+    same = events.RunObserved(crowd.observation("r7", pod="py-1"))
+    assert _looks(crowd, same, monkeypatch) == 0
     waiting = crowd.observation("waiting")
     assert _looks(crowd, events.RunObserved(waiting), monkeypatch) == 0

@@ -66,7 +66,7 @@ def test_the_variable_belongs_to_the_scheme_and_may_be_in_lower_case() -> None:
 
 
 def test_another_kind_of_proxy_is_refused_without_its_password() -> None:
-    with pytest.raises(InputError, match="socks5://bastion is of a kind") as refused:
+    with pytest.raises(InputError, match="HTTPS_PROXY names is of a kind") as refused:
         choose_proxy(SERVER, {"HTTPS_PROXY": "socks5://me:secret@bastion:1080"})
     assert "secret" not in str(refused.value)
 

@@ -13,6 +13,7 @@ from virtual.site import Site
 from kruntimes_core.cluster.client.resources import PODS, RUNS, WORKSPACES
 from kruntimes_core.cluster.client.transport import Call, Response, StreamRefusedError
 from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.observability.endpoints import probe_text
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.permissions import (
     REQUIRED,
@@ -22,6 +23,7 @@ from kruntimes_core.cluster.permissions import (
     required_permission,
 )
 from kruntimes_core.engine.clock import SECOND, Now
+from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
 from tests.unit.cluster.played import scheduler_scene
 
@@ -206,3 +208,37 @@ async def test_a_host_that_may_not_write_or_read_a_run_is_not_ready_and_mends_it
     await site.passes(20)
     assert site.pod_of("r1") == "py-0"
     assert site.why_not_ready() == []
+
+
+# Who may know which names there are
+
+SECRET = ("team-secret-1", "team-secret-2")
+WRITE = Permission("patch", "runs/status", "kruntimes.io")
+
+
+@pytest.mark.parametrize("code", [401, 403, 404, 410, 500])
+def test_no_probe_tells_the_name_of_a_namespace(profiles: Profiles, code: int) -> None:
+    """Whoever reaches the port of the probes reads counts and kinds; the debug address has the names."""
+    refusing = Answering(status(code, "No", "not in team-secret-1"))
+
+    async def scene() -> None:
+        site = Site(profiles, transport=refusing, namespaces=SECRET)
+        site.start()
+        await site.passes(2)
+        checks = [*site.host.alive(), *site.host.ready()]
+        told = probe_text(checks, verbose=True)
+        assert "secret" not in told
+        assert "[-]runs.kruntimes.io failed: in 2 of 2 namespaces: cannot list: " in told
+        assert all(name in probe_text(checks, verbose=True, names=True) for name in SECRET)
+        await site.end_host()
+
+    run_virtual(scene())
+
+
+def test_a_refused_write_is_told_without_its_namespace(rights: MissingPermissions) -> None:
+    for namespace in SECRET:
+        call = Call(method="PATCH", path=RUNS.path(namespace, "secret-run", "status"), timeout_seconds=4)
+        rights.answered(call, denied(WRITE))
+    told = probe_text([rights.check()], verbose=False)
+    why = "cannot patch runs/status.kruntimes.io: forbidden: grant the verb"
+    assert told == f"[-]permissions failed: {why}\nnot ok\n"

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from aiohttp import web
 
+from kruntimes_core.cluster.observability.http_server import foreign_page
 from kruntimes_core.lab.apiserver.errors import ApiError, too_large
 from kruntimes_core.lab.apiserver.http.discovery import NOT_FOUND, about
 from kruntimes_core.lab.apiserver.http.middleware import Authorizer, ConnectionDropped, Middleware
@@ -39,8 +40,12 @@ class Handler:
         middleware: Middleware,
         authorizer: Authorizer | None,
         bookmark_seconds: float,
+        *,
+        loopback: bool,
     ) -> None:
+        """loopback: refuse what a page in a browser on this machine could have sent."""
         self._api = api
+        self._loopback = loopback
         self._middleware = middleware
         self._authorizer = authorizer
         self._bookmark_seconds = bookmark_seconds
@@ -65,9 +70,12 @@ class Handler:
             http.path,
             http.query,
             accept=http.headers.get("Accept", ""),
-            content_type=http.content_type,
+            # Without the header aiohttp would say application/octet-stream, which is not taken here.
+            content_type=http.content_type if "Content-Type" in http.headers else "",
         )
         try:
+            if self._loopback and (why := foreign_page(http)):
+                raise ApiError(403, "Forbidden", why)
             request = replace(request, body=await _body_of(http))
             request = replace(request, info=self._info(http))
             if request.info is not None and request.info.verb == "watch":

@@ -137,7 +137,7 @@ def read_object(resource: Resource, content_type: str, body: bytes) -> Any:
             return read_namespace(body)
         except ValueError as error:
             raise bad_request(f"the body is not a Namespace in protocol buffers: {error}") from error
-    if content_type not in ("", JSON, "application/octet-stream"):
+    if content_type not in ("", JSON):
         raise unsupported_media_type([JSON])
     return read_json(body)
 

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from kruntimes_core.cluster.attended_calls import CurrentCall
 from kruntimes_core.cluster.garbage_collection import (
     collect_young_objects,
     freeze_objects,
@@ -20,8 +19,9 @@ from kruntimes_core.engine.api_calls import Applied, Found, Write, WriteKind
 from kruntimes_core.engine.clock import Now, ticks
 from kruntimes_core.engine.engine import Engine, Settings
 from kruntimes_core.engine.events import Event, PodsListed, RunsListed, WorkspacesListed
-from kruntimes_core.engine.plugin_work import Runners, RunWork, Work
+from kruntimes_core.engine.plugin_work import Runners, RunWork, Work, plugins_of
 from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.framework.profile import CurrentCall
 from kruntimes_core.lab.bench.engine.cluster import START, BenchRun, MeasuredCluster
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.model.messages import InputError
@@ -131,7 +131,8 @@ class EngineDriver:
         """Do one piece of work, if there is one."""
         work = self.engine.take(self.now)
         if work is not None:
-            self.engine.finish(work, self._setup.under_way.execute(work, self._runners), self.now)
+            result = self._setup.under_way.call(plugins_of(work), lambda: work.execute(self._runners))
+            self.engine.finish(work, result, self.now)
         return work
 
     def work(self) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kruntimes_core.cluster.attended_calls import attended
+from kruntimes_core.cluster.attended_calls import AttendedCalls
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
@@ -94,8 +94,11 @@ def _resident() -> int:
 def _main(shape: dict[str, int], config: str | None) -> None:
     """Print what was measured. Raises: `InputError` for a bad configuration, or a plugin that hangs."""
     configuration = configuration_from(config)
-    setup = EngineSetup(build_profiles(configuration, PluginRegistry()), Settings.of(configuration))
-    (measured,) = attended(_measured(Shape(**shape), setup), setup.under_way)
+    registry = PluginRegistry()
+    calls = AttendedCalls(registry.current)
+    profiles = calls.call(lambda: build_profiles(configuration, registry))
+    setup = EngineSetup(profiles, Settings.of(configuration), under_way=registry.current)
+    (measured,) = calls.values(_measured(Shape(**shape), setup))
     print(json.dumps(measured))  # noqa: T201 - its answer
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kruntimes_core.cluster.attended_calls import AttendedCalls
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.model.messages import InputError
@@ -73,7 +74,8 @@ def check_command(text: str) -> None:
 
 def check_configuration(path: str) -> None:
     """Raises `InputError` for a configuration with which our scheduler would not start, in its own words."""
-    build_profiles(configuration_from(path), PluginRegistry())
+    configuration, registry = configuration_from(path), PluginRegistry()
+    AttendedCalls(registry.current).call(lambda: build_profiles(configuration, registry))
 
 
 def our_command(

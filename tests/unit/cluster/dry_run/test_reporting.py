@@ -22,7 +22,8 @@ from kruntimes_core.cluster.dry_run.report import (
     NotCompared,
     report_document,
 )
-from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress, PageHandler
+from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress, Page
+from kruntimes_core.cluster.observability.http_server import RequestProblems
 from kruntimes_core.cluster.observability.log import Format, Log
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW, make_run
@@ -162,17 +163,24 @@ def test_the_latest_hundred_are_kept() -> None:
     assert [one.run.name for one in report.latest] == [f"r{number}" for number in range(50, 150)]
 
 
-def test_it_is_served_beside_the_metrics_while_it_runs(profiles: Profiles) -> None:
-    found: list[PageHandler] = []
+def test_it_is_served_on_the_debug_address_while_it_runs(profiles: Profiles) -> None:
+    found: list[Page] = []
 
     async def scene(site: Site, other: Beside) -> None:
         await some_of_each(site, other)
         found.append(report_page(other.comparer, site.clock))
 
     async def asked(query: dict[str, str]) -> tuple[str, str]:
-        endpoints = Endpoints(alive=list, ready=list, metrics=lambda: b"", pages={REPORT_PATH: found[0]})
-        await endpoints.open(None, ListenAddress("127.0.0.1", 0, "--metrics-bind-address"))
-        host, port = endpoints.listening["metrics"]
+        clock = SystemClock()
+        endpoints = Endpoints(
+            alive=list,
+            ready=list,
+            metrics=bytes,
+            problems=RequestProblems(Log(io.StringIO(), clock), clock),
+            debug={REPORT_PATH: found[0]},
+        )
+        await endpoints.open(None, None, ListenAddress("127.0.0.1", 0, "--debug-bind-address"))
+        host, port = endpoints.listening["debug"]
         async with (
             aiohttp.ClientSession(trust_env=False) as session,
             session.get(f"http://{host}:{port}{REPORT_PATH}", params=query) as answer,

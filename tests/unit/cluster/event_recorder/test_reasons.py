@@ -224,7 +224,7 @@ async def test_a_pod_that_holds_more_than_it_has_is_told_of_with_the_run(site: S
     await site.passes(1)
     assert way.calls == []
     site.run("r2", pod="py-0")
-    await site.passes(1)
+    await site.passes(6)
     (event,) = way.events
     assert (event["reason"], event["action"]) == ("RuntimePodOversold", "Watching")
     assert event["regarding"]["kind"] == "Pod"
@@ -244,7 +244,7 @@ async def test_a_pod_that_advertises_less_than_it_holds_is_told_of_when_that_is_
     await site.passes(1)
     lowered = {"metadata": {"annotations": {"kruntimes.io/capacity.runs": "1"}}}
     site.server.change(PODS, NAMESPACE, "py-0", lowered)
-    await site.passes(1)
+    await site.passes(45)
     assert way.said() == [("py-0", "RuntimePodOversold", 1)]
     assert "related" not in way.events[0]
     # Heartbeats come by, and its Runs go on: it is the same state.

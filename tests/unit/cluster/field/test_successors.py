@@ -11,8 +11,8 @@ from virtual.site import Site, play
 from virtual.time import InlinePlanner
 
 from kruntimes_core.cluster.client.transport import Call, Response
-from kruntimes_core.cluster.plugin_worker import Done, PluginWork
-from kruntimes_core.engine.plugin_work import PlanWork
+from kruntimes_core.cluster.plugin_worker import Done
+from kruntimes_core.engine.plugin_work import PlanWork, PluginWork
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS
 from tests.unit.cluster.played import scheduler_scene

@@ -56,8 +56,8 @@ async def test_a_late_bind_beside_another_run_is_counted_and_told(site: Site) ->
     await site.passes(1)
     assert third.host.oversold_pods.count == 1
     site.end("late")
-    await site.passes(1)
+    await site.passes(6)
     site.change("late", status={"phase": "Running"})
-    await site.passes(1)
+    await site.passes(6)
     assert third.host.oversold_pods.count == 2
     site.traffic.broken.clear()

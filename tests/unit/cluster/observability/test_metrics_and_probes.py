@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import re
 import threading
 import urllib.request
-from collections.abc import Mapping
 from pathlib import Path
 from urllib.error import HTTPError
 
@@ -14,6 +14,7 @@ import pytest
 from virtual.site import Site, play
 from virtual.time import InlinePlanner
 
+from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
 from kruntimes_core.cluster.dry_run.report import register_dry_run_metrics
 from kruntimes_core.cluster.leader_election.elector import (
@@ -29,6 +30,7 @@ from kruntimes_core.cluster.observability.endpoints import (
     parse_address,
     probe_text,
 )
+from kruntimes_core.cluster.observability.http_server import RequestProblems
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples
 from kruntimes_core.engine.counters import Counters, SyncResult
@@ -205,29 +207,6 @@ async def test_durations_are_never_negative(site: Site) -> None:
 # Probes
 
 
-class Stuck(InlinePlanner):
-    """A planner in which calls hang."""
-
-    def __init__(self, **stuck: int) -> None:
-        super().__init__()
-        self._stuck = stuck
-
-    @property
-    def stuck(self) -> Mapping[str, int]:
-        return self._stuck
-
-
-@pytest.mark.parametrize(("calls", "alive"), [(1, True), (2, True), (3, False)])
-def test_calls_that_do_not_return_are_named_and_three_are_too_many(
-    profiles: Profiles, calls: int, alive: bool
-) -> None:
-    async def scene(site: Site) -> None:
-        assert all(check.holds for check in site.host.alive()) is alive
-        assert "calls of Hanger do not return" in probe_text(site.host.ready(), verbose=False)
-
-    play(profiles, scene, plugin_worker=Stuck(Hanger=calls))
-
-
 def test_a_report_says_why_and_in_detail_when_asked() -> None:
     checks = [HealthCheck("runs"), HealthCheck("pods", "forbidden")]
     assert probe_text(checks, verbose=False) == "[-]pods failed: forbidden\nnot ok\n"
@@ -255,7 +234,10 @@ def asked(
 
     async def main() -> list[tuple[int, str]]:
         endpoints = Endpoints(
-            alive=lambda: [HealthCheck("plugin-worker")], ready=lambda: [ready], metrics=lambda: b"m 1\n"
+            alive=lambda: [HealthCheck("plugin-worker")],
+            ready=lambda: [ready],
+            metrics=lambda: b"m 1\n",
+            problems=no_problems(),
         )
         await endpoints.open(probes, metrics)
         try:
@@ -267,6 +249,11 @@ def asked(
             await endpoints.close()
 
     return asyncio.run(main())
+
+
+def no_problems() -> RequestProblems:
+    clock = SystemClock()
+    return RequestProblems(Log(io.StringIO(), clock), clock)
 
 
 def local(port: int = 0) -> ListenAddress:
@@ -304,8 +291,9 @@ def test_an_endpoint_may_be_switched_off() -> None:
 
 def test_a_port_in_use_is_one_line(unused_port: int) -> None:
     async def main() -> None:
-        endpoints = Endpoints(alive=list, ready=list, metrics=bytes)
-        other = Endpoints(alive=list, ready=list, metrics=bytes)
+        endpoints, other = (
+            Endpoints(alive=list, ready=list, metrics=bytes, problems=no_problems()) for _ in range(2)
+        )
         await endpoints.open(local(unused_port), None)
         try:
             await other.open(local(unused_port), None)

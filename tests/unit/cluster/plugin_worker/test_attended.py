@@ -5,15 +5,15 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import pytest
 from engine_scenes import work_of
 
-from kruntimes_core.cluster.attended_calls import CurrentCall, attended
-from kruntimes_core.engine.plugin_work import Runners, Work
-from kruntimes_core.framework.profile import ActivePlugin
+from kruntimes_core.cluster.attended_calls import attended
+from kruntimes_core.engine.plugin_work import Runners, Work, plugins_of
+from kruntimes_core.framework.profile import ActivePlugin, CurrentCall
 from kruntimes_core.framework.runtime import ScheduleResult
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.testing.plugins import fake_plugin
@@ -26,7 +26,7 @@ ENOUGH = 30.0
 def planning(under_way: CurrentCall, *works: Work) -> Iterator[Any]:
     """What comes of each piece of work."""
     for work in works:
-        yield under_way.execute(work, Runners())
+        yield under_way.call(plugins_of(work), partial(work.execute, Runners()))
 
 
 def planner_threads() -> list[threading.Thread]:

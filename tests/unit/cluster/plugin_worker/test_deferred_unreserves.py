@@ -9,14 +9,22 @@ from typing import Any
 
 from engine_scenes import executed, passing, planning, reserve_of, returned, work_of
 
-from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker, failed, failure
-from kruntimes_core.engine.plugin_work import ReserveAnswer, UnreserveWork
+from kruntimes_core.cluster.plugin_thread import failure
+from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker, failed
+from kruntimes_core.engine.plugin_work import PlanWork, ReserveAnswer, ReserveWork, UnreserveWork
 from kruntimes_core.framework.runtime import PluginFailure
 from kruntimes_core.testing.plugins import fake_plugin
 
 
+def plan_of(reserving: ReserveWork) -> PlanWork:
+    """The plan of the same Run by the same profile."""
+    cycle = reserving.cycle
+    return PlanWork(cycle=cycle, run=cycle.run, profile=cycle.profile, snapshot=cycle.snapshot)
+
+
 def test_a_stuck_plugin_gets_its_unreserve_when_it_can() -> None:
     release = threading.Event()
+    release.set()
     heard: list[bool] = []
 
     def hanging(pod: Any) -> None:
@@ -26,10 +34,10 @@ def test_a_stuck_plugin_gets_its_unreserve_when_it_can() -> None:
         heard.append(bound)
 
     async def scene(planner: ThreadPluginWorker) -> None:
-        plugin = fake_plugin("Hanger", filter=hanging, unreserve=unreserve, reserve=passing)
-        plain = fake_plugin("Hanger", reserve=passing, unreserve=unreserve)
-        assumption = reserve_of(plain).assumption
-        assert isinstance(await executed(planner, work_of(plugin)), PluginFailure)
+        reserving = reserve_of(fake_plugin("Hanger", filter=hanging, unreserve=unreserve, reserve=passing))
+        assumption = reserving.assumption
+        release.clear()
+        assert isinstance(await executed(planner, plan_of(reserving)), PluginFailure)
         due = UnreserveWork(plugin=assumption.profile.plugins[0], assumption=assumption, bound=True)
         pending = asyncio.ensure_future(executed(planner, due))
         await asyncio.sleep(0)
@@ -45,17 +53,18 @@ def test_a_stuck_plugin_gets_its_unreserve_when_it_can() -> None:
 def test_unreserves_that_a_stuck_plugin_is_owed_are_asked_in_turns_of_their_own() -> None:
     """There may be thousands: they neither pile up on the stack nor keep the loop from its other work."""
     release = threading.Event()
+    release.set()
     owed = sys.getrecursionlimit()
 
     def hanging(pod: Any) -> None:
         release.wait(30)
 
     async def scene(planner: ThreadPluginWorker) -> None:
-        plugin = fake_plugin("Hanger", filter=hanging)
-        assumption = reserve_of(
-            fake_plugin("Hanger", reserve=passing, unreserve=lambda bound: None)
-        ).assumption
-        assert isinstance(await executed(planner, work_of(plugin)), PluginFailure)
+        plugin = fake_plugin("Hanger", filter=hanging, reserve=passing, unreserve=lambda bound: None)
+        reserving = reserve_of(plugin)
+        assumption = reserving.assumption
+        release.clear()
+        assert isinstance(await executed(planner, plan_of(reserving)), PluginFailure)
         done: list[int] = []
         turns = 0
         for _ in range(owed):
@@ -95,7 +104,7 @@ def test_a_plugin_that_hangs_again_in_what_it_is_owed_holds_nobody_up() -> None:
                 await asyncio.sleep(0)
         assert (len(asked), free[0]) == (4, True)
 
-    planning(scene)
+    planning(scene, limit=0.5)  # a thread that begins late would be interrupted before its call
 
 
 def test_a_hanging_reserve_is_owed_an_unreserve() -> None:
@@ -126,10 +135,10 @@ def test_nobody_is_owed_anything_for_a_reserve_that_was_not_begun_because_a_plug
         release.wait(30)
 
     async def scene(planner: ThreadPluginWorker) -> None:
-        reserving = (fake_plugin("One", reserve=passing), fake_plugin("Hanger", reserve=hanging))
-        begun = await executed(planner, reserve_of(*reserving))
+        work = reserve_of(fake_plugin("One", reserve=passing), fake_plugin("Hanger", reserve=hanging))
+        begun = await executed(planner, work)
         assert [plugin.name for plugin in begun.called] == ["One", "Hanger"]
-        answer = await executed(planner, reserve_of(*reserving))
+        answer = await executed(planner, work)
         assert answer == ReserveAnswer((), broken=answer.broken)
         assert answer.broken.plugin == "Hanger"
         release.set()

@@ -32,7 +32,7 @@ def test_a_loop_without_end_is_interrupted_and_named() -> None:
     planning(scene)
 
 
-def test_a_call_that_does_not_return_is_abandoned_and_its_plugin_left_alone() -> None:
+def test_a_call_that_does_not_return_is_abandoned_and_its_profile_left_alone() -> None:
     release = threading.Event()
     asked: list[int] = []
 
@@ -41,19 +41,19 @@ def test_a_call_that_does_not_return_is_abandoned_and_its_plugin_left_alone() ->
         release.wait(30)
 
     async def scene(planner: ThreadPluginWorker) -> None:
-        hung = fake_plugin("Hanger", filter=hanging)
-        result = await executed(planner, work_of(hung))
+        hung = work_of(fake_plugin("Hanger", filter=hanging))
+        result = await executed(planner, hung)
         assert isinstance(result, PluginFailure)
         assert (result.error.plugin, result.error.hook) == ("Hanger", "filter")
         assert planner.stuck == {"Hanger": 1}
-        again = await executed(planner, work_of(hung))
+        again = await executed(planner, hung)
         assert isinstance(again, PluginFailure)
         assert "not called until an earlier call returns" in again.error.problem
         assert asked == [1]
         assert isinstance(await executed(planner, work_of(fake_plugin(filter=passing))), ScheduleResult)
         release.set()
         await returned(planner)
-        assert isinstance(await executed(planner, work_of(hung)), ScheduleResult)
+        assert isinstance(await executed(planner, hung), ScheduleResult)
         assert asked == [1, 1]
 
     logged = planning(scene)

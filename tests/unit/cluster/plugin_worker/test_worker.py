@@ -13,9 +13,7 @@ from virtual.time import InlinePlanner
 from kruntimes_core.cluster.plugin_worker import (
     UNATTENDED,
     AdaptiveWait,
-    PluginCall,
     ThreadPluginWorker,
-    WorkerThread,
 )
 from kruntimes_core.engine.plugin_work import PlanWork, Work
 from kruntimes_core.framework.runtime import ScheduleResult
@@ -90,29 +88,23 @@ def test_after_work_that_took_longer_some_is_not_waited_for() -> None:
     assert [wait.next(), wait.next()] == [0.5, 0.5]
 
 
-def test_a_result_that_comes_too_late_is_told_once() -> None:
-    delivered: list[PluginCall] = []
-    left = threading.Event()
+def test_a_result_that_comes_late_is_told_once() -> None:
     leave = threading.Event()
+    told: list[Any] = []
 
     def waiting(pod: Any) -> None:
         leave.wait(30)
 
-    worker = WorkerThread(delivered.append, lambda worker, error: left.set())
-    late, in_time = (
-        PluginCall(work_of(fake_plugin(filter=hook)), lambda result: None, worker)
-        for hook in (waiting, passing)
-    )
-    worker.execute(late)
-    assert not late.wait(0)
-    leave.set()
-    worker.execute(in_time)
-    assert in_time.wait(30)
-    assert isinstance(in_time.result, ScheduleResult)
-    worker.retire()
-    assert left.wait(30)
-    assert delivered == [late]
-    assert isinstance(late.result, ScheduleResult)
+    async def scene(planner: ThreadPluginWorker) -> None:
+        planner.submit(work_of(fake_plugin(filter=waiting)), told.append)
+        assert not told
+        leave.set()
+        while not planner.free:
+            await asyncio.sleep(0)
+        assert isinstance(await executed(planner, work_of(fake_plugin(filter=passing))), ScheduleResult)
+        assert [type(result) for result in told] == [ScheduleResult]
+
+    planning(scene, limit=30)
 
 
 def test_inline_plans_come_back_at_once() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.unit.lab.runtimes.scene import Site, passes, play
+
 from kruntimes_core.lab.dev import workload
 from tests.unit.lab.runtimes.scene import Site, passes, play
 

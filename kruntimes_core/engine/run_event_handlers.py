@@ -1,4 +1,4 @@
-"""The lifecycle of a Run: its events are taken in, and what follows is exact about the room that it holds."""
+"""The event handlers of Runs: they take observations in, never back in time; the room of a Run follows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kruntimes_core.model.run import Phase, RunObservation
 
 
 @dataclass(slots=True, eq=False)
-class RunLifecycle:
+class RunEventHandlers:
     """Handles the events of Runs, and what became of their writes."""
 
     _runs: Runs
@@ -35,7 +35,7 @@ class RunLifecycle:
         if entry is None:
             self._first_seen(observation)
         elif self._accepts(entry, observation, consistent):
-            self._follow(entry, entry.observe(observation))
+            self._follow(entry, self._runs.observe(entry, observation))
 
     def gone(self, namespace: str, name: str, uid: str) -> None:
         """A Run was deleted; its successor of the same name is not touched by it."""
@@ -169,7 +169,8 @@ class RunLifecycle:
         """A write was applied to the version `guard`: the Run is known as it is now before it is observed."""
         if entry.observation.version != guard:
             return
-        entry.observe(replace(entry.observation, version=version, phase=phase, message=message))
+        applied = replace(entry.observation, version=version, phase=phase, message=message)
+        self._runs.observe(entry, applied)
         if phase is not Phase.PENDING:
             self._ended(entry, WakeupSource.RESERVATION_RELEASED)
 

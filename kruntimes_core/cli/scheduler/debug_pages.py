@@ -1,0 +1,94 @@
+"""The pages of the debug address, which name Runs and namespaces, and the report of a dry run at its end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import click
+
+from kruntimes_core.cli.output.documents import write_json
+from kruntimes_core.cli.output.screen import Screen, standard_output
+from kruntimes_core.cli.output.table import TableColumn, table
+from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.dry_run.comparer import DryRunComparer
+from kruntimes_core.cluster.dry_run.report import report_document
+from kruntimes_core.cluster.observability.endpoints import Page
+from kruntimes_core.framework.configuration import (
+    Configuration,
+    describe_plugins,
+    effective_document,
+    plugins_document,
+)
+from kruntimes_core.framework.plugin_registry import PluginRegistry
+
+REPORT_PATH = "/dry-run"
+_COLUMNS = [TableColumn(name) for name in ("KIND", "PLUGIN", "REASON", "RUNS", "CLEAR", "LAST")]
+
+
+def print_report(comparer: DryRunComparer, clock: Clock, form: str) -> None:
+    """Write the report to standard output, as a table or as JSON."""
+    document = _document(comparer, clock)
+    if form == "json":
+        write_json(document)
+        return
+    for line in report_lines(document, standard_output()):
+        click.echo(line)
+
+
+def report_page(comparer: DryRunComparer, clock: Clock) -> Page:
+    """The report as a page: a table, or JSON with `?output=json`."""
+
+    def page(query: Mapping[str, str]) -> tuple[str, str]:
+        document = _document(comparer, clock)
+        if query.get("output") == "json":
+            return json.dumps(document, indent=2) + "\n", "application/json"
+        return "\n".join(report_lines(document, Screen())) + "\n", "text/plain"
+
+    return page
+
+
+def report_lines(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
+    """What was compared in a line or two, and a table of the differences, the most frequent first."""
+    yield (
+        f"dry run from {document['from']} to {document['to']}: {document['agreed']} agreed,"
+        f" {document['differed']} differed, {document['open']} open"
+    )
+    skipped = [f"{number} {why}" for why, number in document["notCompared"].items() if number]
+    if skipped:
+        yield f"not compared: {', '.join(skipped)}"
+    if document["differences"]:
+        yield from table(_COLUMNS, [_row(one) for one in document["differences"]], screen)
+
+
+def _document(comparer: DryRunComparer, clock: Clock) -> dict[str, Any]:
+    return report_document(comparer.report, comparer.held, clock.now().wall)
+
+
+def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
+    last = one["last"]
+    said = f"{last['namespace']}/{last['run']}: {last['ours']} here, {last['theirs']} there"
+    return one["kind"], one["plugin"], one["reason"], one["count"], one["clear"], said
+
+
+# What decides
+
+
+def decider_pages(in_force: Callable[[], tuple[Configuration, PluginRegistry]]) -> dict[str, Page]:
+    """Pages of the configuration and of the plugins by which Runs are placed now, as documents.
+
+    in_force: the configuration and its plugins; called for each request.
+    """
+
+    def configuration(_: Mapping[str, str]) -> tuple[str, str]:
+        return _json(effective_document(*in_force()))
+
+    def plugins(_: Mapping[str, str]) -> tuple[str, str]:
+        return _json(plugins_document(describe_plugins(*in_force())))
+
+    return {"/configuration": configuration, "/plugins": plugins}
+
+
+def _json(document: Any) -> tuple[str, str]:
+    return json.dumps(document, indent=2, default=str) + "\n", "application/json"

@@ -1,0 +1,54 @@
+"""The debug address: what decides, as documents that name everything, on loopback alone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kruntimes_core.cli.scheduler.command import SchedulerOptions
+from kruntimes_core.cli.scheduler.debug_pages import decider_pages
+from kruntimes_core.cli.scheduler.serve import Addresses
+from kruntimes_core.framework.configuration import Configuration, load_configuration
+from kruntimes_core.framework.plugin_registry import PluginRegistry
+from kruntimes_core.model.messages import InputError
+
+NARROW = (
+    "apiVersion: kruntimes.io/config/v1\nkind: SchedulerConfiguration\nplugins: {disabled: [LeastLoaded]}\n"
+)
+
+
+def test_the_pages_show_what_is_in_force_when_they_are_read() -> None:
+    in_force = (Configuration(), PluginRegistry())
+    pages = decider_pages(lambda: in_force)
+
+    def active() -> set[str]:
+        text, kind = pages["/plugins"]({})
+        assert kind == "application/json"
+        return {one["name"] for one in json.loads(text)["plugins"] if one["state"] == "active"}
+
+    def enabled() -> set[str]:
+        text, kind = pages["/configuration"]({})
+        assert kind == "application/json"
+        return {one["name"] for one in json.loads(text)["plugins"]["enabled"]}
+
+    assert "LeastLoaded" in active()
+    assert active() == enabled()
+    in_force = (load_configuration(NARROW, "config"), PluginRegistry())
+    assert "LeastLoaded" not in active()
+    assert active() == enabled()
+
+
+@pytest.mark.parametrize("address", [":8082", "0.0.0.0:8082", "10.0.0.1:1", "[::]:1", "example.org:1"])
+def test_it_listens_on_loopback_alone(address: str) -> None:
+    with pytest.raises(InputError, match="is not a loopback address: write "):
+        Addresses.of(SchedulerOptions(debug_bind_address=address))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8082", "[::1]:8082", "localhost:0"])
+def test_loopback_has_several_names(address: str) -> None:
+    assert Addresses.of(SchedulerOptions(debug_bind_address=address)).debug is not None
+
+
+def test_it_is_off_unless_it_is_given() -> None:
+    assert Addresses.of(SchedulerOptions()).debug is None
