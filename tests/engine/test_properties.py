@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from tests.engine.properties.disturbed import Disturbed, disturbances
-from tests.engine.properties.history import History, pictures, placements
-from tests.engine.properties.steps import Step, histories
 
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.engine.counters import WakeupSource

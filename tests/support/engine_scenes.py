@@ -10,9 +10,9 @@ from typing import Any
 
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.plugin_worker import PluginWork, ThreadPluginWorker
+from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.engine.decisions import Decision
-from kruntimes_core.engine.plugin_work import ReserveWork, Work
+from kruntimes_core.engine.plugin_work import PluginWork, ReserveWork, Work
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import Host

@@ -25,7 +25,7 @@ from kruntimes_core.engine.decisions import (
 from kruntimes_core.engine.engine import Engine, Settings
 from kruntimes_core.engine.plugin_work import Runners, Work, WorkResult, plugins_of
 from kruntimes_core.framework.configuration import Configuration, Profiles
-from kruntimes_core.framework.profile import PluginError
+from kruntimes_core.framework.profile import CurrentCall, PluginError
 from kruntimes_core.model.pod import PodObservation
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.model.times import format_time

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hypothesis import strategies as st
-from tests.engine.properties.history import History
-from tests.engine.properties.steps import Step, pod_names, run_names
 
 from kruntimes_core.cluster.plugin_worker import failed
 from kruntimes_core.engine.api_calls import OutcomeUnknown, Write, WriteAnswer

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from collections.abc import Coroutine, Mapping
+from collections.abc import Collection, Coroutine, Mapping
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from kruntimes_core.cluster.plugin_worker import Done, PluginWork
+from kruntimes_core.cluster.plugin_worker import Block, Done
 from kruntimes_core.engine.clock import SECOND, Now
-from kruntimes_core.engine.plugin_work import Runners
+from kruntimes_core.engine.plugin_work import PluginWork, Runners
+from kruntimes_core.framework.profile import Profile
 
 _T = TypeVar("_T")
 _START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -86,6 +87,7 @@ class InlinePlanner:
     """Executes work in the call that brings it: no thread lives in virtual time."""
 
     free = True
+    worked_at = 0.0
 
     def __init__(self) -> None:
         self._runners = Runners()
@@ -94,6 +96,13 @@ class InlinePlanner:
     def stuck(self) -> Mapping[str, int]:
         """A call that does not return would stop everything here, so there is never one."""
         return MappingProxyType({})
+
+    def block_of(self, profile: Profile, queue_profile: Profile | None) -> Block | None:
+        """None."""
+        return None
+
+    def keep(self, profiles: Collection[Profile]) -> None:
+        """There is nothing to end."""
 
     def submit(self, work: PluginWork, done: Done) -> None:
         """Execute work at once."""

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from kruntimes_core.cli.scheduler import serve
 from kruntimes_core.cli.scheduler.reloading import Reloading
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Log

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 
 import pytest
-from tests.unit.cluster.leader_election.site import Site as Replicas
 from virtual.site import Site, play
 from virtual.time import InlinePlanner
 
@@ -16,6 +15,7 @@ from kruntimes_core.engine.plugin_work import PluginWork, QueueKeyWork, RunWork,
 from kruntimes_core.framework.profile import PluginError, Profile, Profiles
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.plugins import fake_plugin
+from tests.unit.cluster.leader_election.site import Site as Replicas
 from tests.unit.cluster.played import election_scene
 
 ERROR = PluginError("Hanger", "acme-hanger 1.0", "filter", "did not return")

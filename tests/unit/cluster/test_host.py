@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Collection
+
+from virtual.calls import target
 from virtual.site import Site, play
+from virtual.time import InlinePlanner
 
 from kruntimes_core import Reject
 from kruntimes_core.cluster.client.transport import Call, Response

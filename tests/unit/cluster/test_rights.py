@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Mapping
 import pytest
 from virtual.calls import status, target
 from virtual.site import Site
+from virtual.time import run_virtual
 
 from kruntimes_core.cluster.client.resources import PODS, RUNS, WORKSPACES
 from kruntimes_core.cluster.client.transport import Call, Response, StreamRefusedError

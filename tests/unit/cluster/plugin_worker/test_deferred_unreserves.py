@@ -7,7 +7,7 @@ import sys
 import threading
 from typing import Any
 
-from engine_scenes import executed, passing, planning, reserve_of, returned, work_of
+from engine_scenes import executed, passing, planning, reserve_of, returned
 
 from kruntimes_core.cluster.plugin_thread import failure
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker, failed

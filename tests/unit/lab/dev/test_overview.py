@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tests.unit.lab.runtimes.scene import TASK_SECONDS, Site, passes, play
-
 from kruntimes_core.lab.dev.overview import RunCounts
 from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
 from tests.unit.lab.runtimes.scene import TASK_SECONDS, Site, passes, play

@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from itertools import islice
 
 import pytest
-from tests.unit.lab.runtimes.scene import NAMESPACE, Object, Site, passes
 from virtual.time import run_virtual
 
 from kruntimes_core.lab.apiserver.errors import ApiError

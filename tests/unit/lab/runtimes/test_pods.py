@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tests.unit.lab.runtimes.scene import Site, passes, play
-
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.model.times import parse_time
 from tests.unit.lab.runtimes.scene import Site, passes, play

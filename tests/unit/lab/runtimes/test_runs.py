@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.unit.lab.runtimes.scene import TASK_SECONDS, Site, passes, play
 
 from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
 from tests.unit.lab.runtimes.scene import TASK_SECONDS, Site, passes, play

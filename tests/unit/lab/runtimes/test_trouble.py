@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.unit.lab.runtimes.scene import TASK_SECONDS, Site, passes, play
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from tests.unit.lab.runtimes.scene import TASK_SECONDS, Site, passes, play

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tests.unit.lab.runtimes.scene import Site, passes, play
-
 from kruntimes_core.lab.dev import workload
 from tests.unit.lab.runtimes.scene import Site, passes, play
 
