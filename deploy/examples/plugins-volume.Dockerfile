@@ -1,11 +1,11 @@
-# Installed plugins and nothing else: an image that is mounted as a volume beside the host. HOST_IMAGE is the image that
+# An image with installed plugins and nothing else, to be mounted as a volume beside the host. HOST_IMAGE is the image that
 # deploy/Dockerfile made: its Python decides which wheels fit.
 #
 #   docker build --file plugins-volume.Dockerfile --tag <repository>-plugins:1 \
 #     --build-arg HOST_IMAGE=<repository>:0.1.0@sha256:<digest> .
 #
-# Beside this file lie the wheels of the plugins, in `wheels`, and `requirements.txt`: a list of them, and of what they
-# need beyond the host, each with its hash.
+# Put the wheels of the plugins into the folder `wheels` beside this file, and a `requirements.txt` that lists them, and what
+# they need beyond the host, each with its hash.
 
 ARG HOST_IMAGE
 

@@ -3,14 +3,14 @@
 #   docker build --file with-plugins.Dockerfile --tag <repository>:0.1.0-1 \
 #     --build-arg HOST_IMAGE=<repository>:0.1.0@sha256:<digest> .
 #
-# Beside this file lie the wheels of the plugins, in `wheels`, and `requirements.txt`: a list of them, and of what they
-# need beyond the host, each with its hash.
+# Put the wheels of the plugins into the folder `wheels` beside this file, and a `requirements.txt` that lists them, and what
+# they need beyond the host, each with its hash.
 
 ARG HOST_IMAGE
 
 FROM ${HOST_IMAGE}
 USER 0:0
-# Without dependencies: the list is complete, and the host stays the one of this image.
+# Without dependencies: the list is complete, and pip must not replace the host of this image.
 RUN --mount=type=bind,source=requirements.txt,target=/mnt/requirements.txt \
     --mount=type=bind,source=wheels,target=/mnt/wheels \
     pip --python /opt/kruntimes install --require-hashes --no-deps --only-binary :all: --no-cache-dir \

@@ -1,4 +1,4 @@
-"""The entry of the command: whatever happens inside, the user gets one line and an exit code."""
+"""The entry of the command and its tree: whatever happens inside, the user gets one line and an exit code."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from pathlib import Path
 
 import click
 
-from kruntimes_core.cli.app import app
-from kruntimes_core.cli.debugging import DEBUG
-from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.output.readers import for_want_of_a_reader
+from kruntimes_core import __version__
+from kruntimes_core.cli.commands import DEBUG, Exit, LazyGroup
+from kruntimes_core.cli.output.screen import lost_its_reader
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.model.messages import InputError
 
@@ -25,8 +24,35 @@ _KUBECTL_PLUGIN, _BY_KUBECTL = "kubectl-kruntimes", "kubectl kruntimes"
 _COMPLETION = "_KRUNTIMES_COMPLETE"
 
 
+@click.group(
+    cls=LazyGroup,
+    lazy={
+        "bench": "kruntimes_core.cli.bench.command:bench",
+        "config": "kruntimes_core.cli.config:config",
+        "dev": "kruntimes_core.cli.dev:dev",
+        "plan": "kruntimes_core.cli.plan:plan",
+        "plugins": "kruntimes_core.cli.plugins:plugins",
+        "scheduler": "kruntimes_core.cli.scheduler.command:scheduler",
+    },
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
+def app() -> None:
+    """Place Runs on warm Runtime Pods, by rules that are installed as plugins.
+
+    Exit codes: 0 done, 1 the answer is no (a Run does not fit, a check fails), 2 bad input.
+    """
+
+
+@app.command()
+def version() -> Exit:
+    """Show the versions of kruntimes and of its Python."""
+    click.echo(f"{PROGRAM} {__version__} (Python {sys.version.split()[0]})")
+    return Exit.DONE
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with `arguments` (the process' own when None) and give its exit code."""
+    """Run the command with `arguments` (those of the process when None). Returns its exit code."""
     try:
         _prepare_streams()
         code = _invoke(list(sys.argv[1:] if arguments is None else arguments))
@@ -34,12 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         return Exit.INTERRUPTED
     except OSError as error:
-        lost = for_want_of_a_reader(error, (sys.stdout, sys.stderr))
-        return Exit.PIPE_CLOSED if lost else _report(error)
+        return Exit.PIPE_CLOSED if lost_its_reader(error, (sys.stdout, sys.stderr)) else _report(error)
     except Exception as error:  # noqa: BLE001 - the one place where a defect becomes a line
         return _report(error)
     finally:
-        _drop_output()
+        _flush_output()
     return code
 
 
@@ -54,12 +79,12 @@ def _invoke(arguments: list[str]) -> int:
 
 
 def _invoked_as() -> str:
-    """What the user types to get here, for help and errors."""
+    """What the user typed, for help and errors."""
     return _BY_KUBECTL if Path(sys.argv[0]).stem == _KUBECTL_PLUGIN else PROGRAM
 
 
 def _prepare_streams() -> None:
-    """Stand in for streams that the caller closed, and let names that an encoding lacks come out escaped."""
+    """Replace streams that the caller closed, and escape letters that the encoding of a stream lacks."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open to the end
@@ -69,7 +94,7 @@ def _prepare_streams() -> None:
 
 
 def _report(error: Exception) -> int:
-    # Where nobody can read the line, the code alone says it.
+    # Where standard error has no reader, the exit code has to do.
     with contextlib.suppress(OSError):
         if os.environ.get(DEBUG):
             traceback.print_exception(error)
@@ -78,24 +103,20 @@ def _report(error: Exception) -> int:
 
 
 def _line(error: Exception) -> str:
-    if isinstance(error, click.UsageError):
-        path = error.ctx.command_path if error.ctx else _invoked_as()
-        return f"{_lowered(error.format_message())} (see {path} --help)"
-    if isinstance(error, click.ClickException):
-        return _lowered(error.format_message())
-    if isinstance(error, InputError):
-        return str(error)
-    if isinstance(error, OSError):
-        return _of_the_system(error)
-    if isinstance(error, MemoryError):
-        return "there is not enough memory: give less at once, or allow more"
+    match error:
+        case click.UsageError():
+            path = error.ctx.command_path if error.ctx else _invoked_as()
+            return f"{_lowered(error.format_message())} (see {path} --help)"
+        case click.ClickException():
+            return _lowered(error.format_message())
+        case InputError():
+            return str(error)
+        case OSError():
+            doing = "read input or write output" if error.filename is None else f"use {error.filename}"
+            return f"cannot {doing}: {_lowered(error.strerror or str(error))}"
+        case MemoryError():
+            return "there is not enough memory: give less input, or allow more memory"
     return f"unexpected {type(error).__name__}: {error} (set {DEBUG}=1 to see where)"
-
-
-def _of_the_system(error: OSError) -> str:
-    """For what nobody below knew better: a file if there is one, else a stream of the command."""
-    doing = "read input or write output" if error.filename is None else f"use {error.filename}"
-    return f"cannot {doing}: {_lowered(error.strerror or str(error))}"
 
 
 def _lowered(message: str) -> str:
@@ -103,8 +124,8 @@ def _lowered(message: str) -> str:
     return line[:1].lower() + line[1:]
 
 
-def _drop_output() -> None:
-    """Write what is in the buffers, or drop it where nobody reads: the interpreter's last flush is silent."""
+def _flush_output() -> None:
+    """Write the buffers, or drop them where there is no reader: Python's own last flush would fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -1,46 +1,56 @@
-"""Options, and types of them, that several commands have, spelt and explained once."""
+"""Options, and types of options, that several commands have."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from math import isfinite
+from typing import Any, NamedTuple, TypeVar
 
 import click
+
+from kruntimes_core.model.times import parse_duration
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 CONFIG = click.option(
     "--config", metavar="FILE", help="The configuration of the scheduler. Default: all its defaults."
 )
 
+FORMS = ("table", "wide", "json", "yaml", "name")
+"""All forms of `-o`, named as in kubectl."""
+TABLE_OR_DOCUMENT = ("table", "json")
+
+
+def output_option(forms: Sequence[str], explained: str) -> Callable[[_Command], _Command]:
+    """`-o` with these forms, as the argument `form` of a command. explained: its help."""
+    return click.option(
+        "-o",
+        "--output",
+        "form",
+        type=click.Choice(forms),
+        default="table",
+        show_default=True,
+        help=explained,
+    )
+
 
 MOST = 1_000_000
-"""Of anything that is counted: more would be planned for, or fill the memory, before anybody is told."""
+"""The most of anything that is counted: a larger number would fill the memory before it is refused."""
 
 
 class Count(click.IntRange):
-    """A whole number of things, with a bound above. Click calls `x` no "valid integer range"."""
+    """A whole number of things, at most `MOST` unless `most` says otherwise (None: no limit)."""
 
+    # Click would say "x is not a valid integer range".
     name = "integer"
 
     def __init__(self, least: int, most: int | None = MOST) -> None:
-        """With `most` None, whoever takes the number bounds it."""
         super().__init__(least, most)
 
 
-class NamespaceName(click.ParamType[str]):
-    """The name of a namespace, as an API server takes it: a DNS label."""
-
-    name = "name"
-    _label = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name; or a usage error."""
-        if self._label.fullmatch(value) is None:
-            self.fail(f"{value!r} is no name of a namespace", param, ctx)
-        return value
-
-
 class FiniteRange(click.FloatRange):
-    """A number in a range. `nan` is in every range of click's, and `inf` in each that is open upwards."""
+    """A number in a range. Click lets `nan` into every range, and `inf` into each without an upper end."""
 
     name = "number"
 
@@ -48,5 +58,43 @@ class FiniteRange(click.FloatRange):
         """The number; or a usage error."""
         number = super().convert(value, param, ctx)
         if not isfinite(number):
-            self.fail(f"{value} is no finite number", param, ctx)
+            self.fail(f"{value} is not a finite number", param, ctx)
         return number
+
+
+class NamespaceName(click.ParamType[str]):
+    """The name of a namespace: a DNS label, as an API server requires it."""
+
+    name = "name"
+    _label = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name; or a usage error."""
+        if self._label.fullmatch(value) is None:
+            self.fail(f"{value!r} is not a valid namespace name", param, ctx)
+        return value
+
+
+class DurationRange(NamedTuple):
+    """Two durations in seconds, the shorter first."""
+
+    shortest: float
+    longest: float
+
+
+class DurationType(click.ParamType[DurationRange]):
+    """`2s`, `500ms`, or a range: `1s-5s`."""
+
+    name = "duration"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> DurationRange:
+        """The range; or a usage error."""
+        if isinstance(value, DurationRange):
+            return value
+        first, dash, last = str(value).partition("-")
+        shortest, longest = parse_duration(first), parse_duration(last if dash else first)
+        if shortest is None or longest is None or not 0 < shortest <= longest:
+            self.fail(f"{value!r} is not a valid duration: write 2s, 500ms, or a range as 1s-5s", param, ctx)
+        return DurationRange(shortest, longest)

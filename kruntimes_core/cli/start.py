@@ -1,7 +1,7 @@
-"""Where the command begins, with next to nothing imported: what follows takes a tenth of a second.
+"""The entry point of the command, which imports next to nothing: `main` takes a tenth of a second to import.
 
-Ctrl-C in that time would be shown as a traceback of whichever import it met. It ends the process quietly, as
-later, when `main` sees to it; and so it does in the moment between the end of `main` and that of the process.
+Ctrl-C during that time would show a traceback of whichever import it met. Here it ends the process quietly,
+as `main` does later; so it does between the end of `main` and the end of the process.
 """
 
 import os
@@ -12,24 +12,24 @@ _INIT = 1
 
 
 def start() -> int:
-    """Run the command with the arguments of the process, which ends with the code that this returns."""
-    end_quietly()
+    """Run the command with the arguments of the process. Returns the exit code."""
+    _end_quietly()
     try:
         from kruntimes_core.cli.main import main
 
-        _hand_over()
+        _interrupt_by_exception()
         return main()
     except KeyboardInterrupt:
         return _SIGNALLED + signal.SIGINT
     finally:
-        end_quietly()
+        _end_quietly()
 
 
-def end_quietly() -> None:
-    """Let SIGINT end the process at once with 130, unless whoever started it has it ignored (`nohup`, `&`).
+def _end_quietly() -> None:
+    """Let SIGINT end the process at once with 130, unless its caller has it ignored (`nohup`, `&`).
 
-    In a container the command may be the first process, for which the kernel drops each signal that nobody
-    handles: there, SIGTERM ends it with 143, so that no Pod waits for its whole grace period.
+    In a container the command may be the first process. For that one the kernel drops each signal without a
+    handler, so that SIGTERM gets one too, which ends it with 143: no Pod waits for its whole grace period.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
@@ -37,8 +37,8 @@ def end_quietly() -> None:
         signal.signal(signal.SIGTERM, _end)
 
 
-def _hand_over() -> None:
-    """From here on SIGINT is an exception, which unwinds what was begun."""
+def _interrupt_by_exception() -> None:
+    """From here on SIGINT raises `KeyboardInterrupt`, so that the command can clean up."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -1,5 +1,5 @@
-"""The only room that talks to an API server: watches in, status patches out, probes and metrics beside.
+"""The only room that talks to an API server: watches come in, status patches go out.
 
-It decides nothing; it drives the engine. Transport, clocks, random source and the place where plans
-run are arguments, and of the loop only plain asyncio is used, so the same code runs in virtual time.
+It decides nothing; it drives the engine. Transport, clocks, random source and plugin worker are arguments,
+and it uses plain asyncio alone, so that tests run the same code in virtual time.
 """

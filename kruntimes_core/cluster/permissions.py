@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import NamedTuple
 
 from kruntimes_core.cluster.client.errors import forbidden, status_of
-from kruntimes_core.cluster.client.resources import EVENTS, PODS, RUNS, WORKSPACES
+from kruntimes_core.cluster.client.resources import EVENTS, LEASES, PODS, RUNS, WORKSPACES
+from kruntimes_core.cluster.client.resources import LEASE_VERBS as ELECTION
 from kruntimes_core.cluster.client.transport import (
     Call,
-    Chunks,
     Response,
     StreamRefusedError,
     Transport,
 )
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.leader_election.lease_lock import LEASES
-from kruntimes_core.cluster.leader_election.lease_lock import VERBS as ELECTION
-from kruntimes_core.cluster.observability.health import HealthCheck
+from kruntimes_core.cluster.observability.endpoints import HealthCheck
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Samples
 from kruntimes_core.engine.clock import SECOND
@@ -56,13 +55,13 @@ REQUIRED = (
 
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _UNSEEN = (READ_RUN, WRITE_STATUS)
-"""Without these a Run is tried again, and no other health check says so."""
+"""Permissions whose lack no other health check shows: without them each Run is tried again and again."""
 _RBAC_MESSAGE = re.compile(r"\bcannot \S+ resource ")
 """How API servers word a 403 of RBAC. A webhook's denial of one object has other words."""
 _NO_VERDICT = (401, 408, 429)
 """Answers that, like 5xx, say nothing about permissions."""
 _REFUSED_TICKS = 300 * SECOND
-"""How long a refusal counts that no request repeats. The longest usual backoff is 60 s."""
+"""For how long a refusal counts after the last such request. The longest usual backoff is 60 s."""
 
 
 def required_permission(call: Call) -> tuple[Permission, str]:
@@ -84,7 +83,7 @@ def required_permission(call: Call) -> tuple[Permission, str]:
 
 
 class MissingPermissions:
-    """The permissions that are refused now, learned from every answer to one host."""
+    """The permissions that are refused now, learned from every answer to one scheduler."""
 
     def __init__(self, clock: Clock, log: Log) -> None:
         self._clock = clock
@@ -101,12 +100,10 @@ class MissingPermissions:
     def check(self) -> HealthCheck:
         """For the readiness probe: missing permissions that lists, watches and the election do not report."""
         self._forget()
-        said = [
-            _text(permission, namespace)
-            for permission, namespace in self._refused_at
-            if permission in _UNSEEN
-        ]
-        return HealthCheck("rights", "; ".join(sorted(said)))
+        refused = [one for one in self._refused_at if one[0] in _UNSEEN]
+        kinds = {_text(permission, "") for permission, _ in refused}
+        names = {_text(permission, namespace) for permission, namespace in refused}
+        return HealthCheck("permissions", "; ".join(sorted(names)), without_names="; ".join(sorted(kinds)))
 
     def samples(self) -> Samples:
         """For each required permission, in how many namespaces it is refused."""
@@ -159,40 +156,20 @@ class PermissionTransport:
         self._permissions.answered(call, response)
         return response
 
-    def stream(self, call: Call) -> Chunks:
-        """See `Transport`."""
-        return _NotedChunks(self._transport.stream(call), call, self._permissions)
+    async def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
+        """See `Transport`. What counts is whether the stream is opened or refused."""
+        opened = False
+        async with aclosing(self._transport.stream(call)) as chunks:
+            try:
+                async for chunk in chunks:
+                    if not opened:
+                        opened = True
+                        self._permissions.answered(call, Response(200))
+                    yield chunk
+            except StreamRefusedError as error:
+                self._permissions.answered(call, error.response)
+                raise
 
     async def close(self) -> None:
         """See `Transport`."""
         await self._transport.close()
-
-
-class _NotedChunks:
-    """Notes whether a stream was opened or refused; all later chunks just pass."""
-
-    def __init__(self, chunks: Chunks, call: Call, permissions: MissingPermissions) -> None:
-        self._chunks = chunks
-        self._call = call
-        self._permissions = permissions
-        self._began = False
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self
-
-    def __anext__(self) -> Awaitable[bytes]:
-        return self._chunks.__anext__() if self._began else self._first()
-
-    async def aclose(self) -> None:
-        """See `Chunks`."""
-        await self._chunks.aclose()
-
-    async def _first(self) -> bytes:
-        self._began = True
-        try:
-            chunk = await self._chunks.__anext__()
-        except StreamRefusedError as error:
-            self._permissions.answered(self._call, error.response)
-            raise
-        self._permissions.answered(self._call, Response(200))
-        return chunk

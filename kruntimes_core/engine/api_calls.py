@@ -1,4 +1,4 @@
-"""The calls that the engine wants made to the API server, and the answers that may come back.
+"""API calls: what the engine wants written and read, the answers, and the queue in which calls wait.
 
 A pending call waits in the call queue; a `Write` or `Read` is what the driver is handed; an answer says
 whether it was applied, refused, or has an unknown outcome (semantics, Writes, and doubt).
@@ -6,65 +6,17 @@ whether it was applied, refused, or has an unknown outcome (semantics, Writes, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import deque
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from kruntimes_core.framework.profile import ActivePlugin, Profile
-from kruntimes_core.framework.runtime import PreFilterState, Verdict
-from kruntimes_core.model.pod import RuntimePod
-from kruntimes_core.model.run import Phase, Run, RunObservation
+from kruntimes_core.engine.clock import Timers
+from kruntimes_core.engine.runs import Assumption, RunEntry, Runs
+from kruntimes_core.model.run import Phase, RunObservation
 
-
-@dataclass(slots=True, eq=False)
-class Assumption:
-    """One tentative assignment, as later cycles see it before its bind is confirmed."""
-
-    run: Run
-    pod: RuntimePod
-    """The chosen Pod as it was when the Run was reserved on it."""
-    pod_alone: RuntimePod
-    """The Pod without what it carries: a bind that waits is dropped if this changes."""
-    profile: Profile
-    prefilter_state: PreFilterState
-    verdicts: Mapping[str, Verdict] | None = None
-    """For the record, where a plugin is stateful."""
-    guard: str = ""
-    """The version that the bind was sent with; empty until then."""
-    bound_version: str = ""
-    """The version of the bind's answer; empty until it is applied."""
-    outcome_unknown: bool = False
-    """The bind may have been applied: nothing but a read that shows so or not ends it."""
-    repeats: int = 0
-    _reserved_by: list[ActivePlugin] = field(default_factory=list)
-
-    def reserved_by(self, plugins: Sequence[ActivePlugin]) -> None:
-        """Note the plugins whose `reserve` was called, in order."""
-        self._reserved_by = list(plugins)
-
-    def take_reserved_by(self) -> list[ActivePlugin]:
-        """The plugins whose `reserve` was called; from here on none: each gets one `unreserve`."""
-        plugins, self._reserved_by = self._reserved_by, []
-        return plugins
-
-    def sent(self, guard: str) -> None:
-        """The bind is handed to the driver, guarded by this version."""
-        self.guard = guard
-
-    def applied(self, version: str) -> None:
-        """The bind was applied; `version` is that of its answer."""
-        self.bound_version = version
-        self.outcome_unknown = False
-
-    def lose_outcome(self) -> None:
-        """The answer does not tell whether the bind was applied."""
-        self.outcome_unknown = True
-
-    def repeat(self) -> int:
-        """Count one more repeat of the bind, and return how many there are."""
-        self.repeats += 1
-        return self.repeats
+# A queue with so many rows more than there are Runs with calls is cleared of those that are void.
+_CLEANED_AT = 1024
 
 
 class WriteKind(Enum):
@@ -73,7 +25,7 @@ class WriteKind(Enum):
     BIND = "bind"
     TERMINAL = "terminal"
     WITHDRAW = "withdraw"
-    """A changed text that moves the version on, so that a bind with an unknown outcome can never land."""
+    """A changed text: in the new version a bind with an unknown outcome can never be applied."""
     TEXT = "text"
 
 
@@ -111,7 +63,7 @@ class PendingText:
 
 @dataclass(frozen=True, slots=True)
 class PendingWithdrawal:
-    """Make sure that a bind with an unknown outcome which is not wanted any more cannot land."""
+    """Write another text, so that an unwanted bind with an unknown outcome can never be applied."""
 
     assumption: Assumption
     message: str
@@ -199,3 +151,184 @@ class NotFound:
 
 WriteAnswer = Applied | Refused | OutcomeUnknown
 ReadAnswer = Found | NotFound | OutcomeUnknown
+
+
+# The queue.
+
+
+@dataclass(slots=True, eq=False)
+class _DelayedText:
+    """A text that has no turn yet: a newer one takes its place, and its time."""
+
+    message: str
+
+
+@dataclass(slots=True)
+class _RunCalls:
+    """The calls of one Run."""
+
+    pending: Pending | _DelayedText | None = None
+    """The write that waits for its turn, or for its time."""
+    in_flight: Write | None = None
+    reading: bool = False
+    """A read waits for its turn, or is in flight (`read_sent`)."""
+    read_sent: bool = False
+    read_again: bool = False
+    """Something happened since the read began that it may not show."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to keep."""
+        return self.pending is None and self.in_flight is None and not self.reading
+
+
+class CallQueue:
+    """Writes and reads that wait for a place among those in flight.
+
+    A Run has one pending write; a new one replaces it, as a bind replaces a text not yet sent. While a
+    write is in flight the next one waits for its answer, and is made from the version that it gives.
+    """
+
+    def __init__(self, runs: Runs, timers: Timers) -> None:
+        self._runs = runs
+        self._timers = timers
+        self._calls: dict[RunEntry, _RunCalls] = {}
+        self._reads: deque[RunEntry] = deque()
+        self._writes: dict[WriteKind, deque[tuple[RunEntry, Pending]]] = {kind: deque() for kind in WriteKind}
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    # Writes
+
+    def pending(self, entry: RunEntry) -> Pending | None:
+        """The write of this Run that waits for its turn."""
+        calls = self._calls.get(entry)
+        if calls is None or isinstance(calls.pending, _DelayedText):
+            return None
+        return calls.pending
+
+    def pending_text(self, entry: RunEntry) -> str | None:
+        """The text that waits for its turn, or for its time."""
+        calls = self._calls.get(entry)
+        if calls is not None and isinstance(calls.pending, PendingText | _DelayedText):
+            return calls.pending.message
+        return None
+
+    def in_flight(self, entry: RunEntry) -> Write | None:
+        """The write of this Run that was handed out and is not answered yet: never more than one."""
+        calls = self._calls.get(entry)
+        return calls.in_flight if calls is not None else None
+
+    def put(self, entry: RunEntry, pending: Pending) -> None:
+        """Let a write wait for its turn, in the place of any other of this Run."""
+        calls = self._of(entry)
+        calls.pending = pending
+        if calls.in_flight is None:
+            waiting = self._writes[pending.kind]
+            waiting.append((entry, pending))
+            if len(waiting) > _CLEANED_AT + 2 * len(self._calls):
+                self._writes[pending.kind] = deque(one for one in waiting if self._stands(*one))
+
+    def delay(self, entry: RunEntry, text: str, until: int) -> None:
+        """Let a text wait for its time (in ticks), and then for its turn; until then it may be replaced.
+
+        It gets the time of a delayed text that it replaces, so a text that keeps changing is written, too.
+        """
+        calls = self._of(entry)
+        if isinstance(calls.pending, _DelayedText):
+            calls.pending.message = text
+        elif isinstance(calls.pending, PendingText):
+            self.put(entry, PendingText(text))
+        else:
+            calls.pending = delayed = _DelayedText(text)
+            self._timers.at(
+                until,
+                lambda: self._stands(entry, delayed),
+                lambda: self.put(entry, PendingText(delayed.message)),
+            )
+
+    def drop(self, entry: RunEntry) -> None:
+        """The pending write of this Run is not wanted any more."""
+        calls = self._calls.get(entry)
+        if calls is not None:
+            calls.pending = None
+            self._tidy(entry, calls)
+
+    def next_write(self) -> tuple[RunEntry, Pending] | None:
+        """The most urgent write that still stands; it stays pending until it is `sent` or dropped."""
+        for waiting in self._writes.values():
+            while waiting:
+                entry, pending = waiting.popleft()
+                if self._stands(entry, pending) and self.in_flight(entry) is None:
+                    return entry, pending
+        return None
+
+    def sent(self, entry: RunEntry, write: Write) -> None:
+        """The pending write is handed out."""
+        calls = self._of(entry)
+        calls.pending = None
+        calls.in_flight = write
+
+    def answered(self, entry: RunEntry) -> None:
+        """The write in flight was answered: the next one of this Run may go, if its time has come."""
+        calls = self._of(entry)
+        calls.in_flight = None
+        if calls.pending is not None and not isinstance(calls.pending, _DelayedText):
+            self.put(entry, calls.pending)
+        self._tidy(entry, calls)
+
+    # Reads
+
+    def read(self, entry: RunEntry) -> None:
+        """Let a consistent read wait for its turn; one is enough, if it is still to begin."""
+        calls = self._of(entry)
+        if not calls.reading:
+            calls.reading = True
+            self._reads.append(entry)
+        elif calls.read_sent:
+            calls.read_again = True
+
+    def read_later(self, entry: RunEntry, at: int) -> None:
+        """Read the Run at a time, in ticks, if it is still known then."""
+        self._timers.at(at, lambda: self._runs.get(entry.key) is entry, lambda: self.read(entry))
+
+    def next_read(self) -> RunEntry | None:
+        """The Run that is to be read next."""
+        while self._reads:
+            entry = self._reads.popleft()
+            calls = self._calls.get(entry)
+            if calls is not None and calls.reading:
+                calls.read_sent = True
+                return entry
+        return None
+
+    def was_read(self, entry: RunEntry) -> bool:
+        """The read in flight was answered. False if it began before the last call of `read`."""
+        calls = self._of(entry)
+        again, calls.read_again = calls.read_again, False
+        calls.reading = calls.read_sent = False
+        if again:
+            self.read(entry)
+        self._tidy(entry, calls)
+        return not again
+
+    # Inside
+
+    def forget(self, entry: RunEntry) -> None:
+        """The Run does not exist any more: all of its calls are dropped."""
+        self._calls.pop(entry, None)
+
+    def _of(self, entry: RunEntry) -> _RunCalls:
+        calls = self._calls.get(entry)
+        if calls is None:
+            calls = self._calls[entry] = _RunCalls()
+        return calls
+
+    def _stands(self, entry: RunEntry, pending: Pending | _DelayedText) -> bool:
+        calls = self._calls.get(entry)
+        return calls is not None and calls.pending is pending
+
+    def _tidy(self, entry: RunEntry, calls: _RunCalls) -> None:
+        if calls.idle:
+            self._calls.pop(entry, None)

@@ -7,12 +7,12 @@ and doubt).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from kruntimes_core.engine.api_call_queue import CallQueue
 from kruntimes_core.engine.api_calls import (
     Applied,
-    Assumption,
+    CallQueue,
     OutcomeUnknown,
     Pending,
     PendingBind,
@@ -23,42 +23,32 @@ from kruntimes_core.engine.api_calls import (
     Write,
     WriteAnswer,
 )
-from kruntimes_core.engine.assumed_runs import AssumedRuns
 from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.clock import EngineClock
 from kruntimes_core.engine.counters import ConflictStage, Counters, SyncResult
+from kruntimes_core.engine.reserve import AssumedRuns
 from kruntimes_core.engine.run_lifecycle import RunLifecycle
-from kruntimes_core.engine.runs import RunEntry, Runs, Stage
+from kruntimes_core.engine.runs import Assumption, RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue
 from kruntimes_core.model.run import Phase, RunObservation
 from kruntimes_core.model.status_patches import bind_patch, terminal_patch, waiting_patch
 
-# The text of a Run whose assignment is not wanted any more, but may still land.
+# The text of a Run whose assignment is not wanted any more, but may still be applied.
 WITHDRAWAL_TEXT = "waiting for an earlier assignment to be withdrawn"
 
 
+@dataclass(slots=True, eq=False)
 class BindingCycle:
     """Makes the writes, and draws the conclusion from each answer."""
 
-    def __init__(
-        self,
-        clock: EngineClock,
-        runs: Runs,
-        cache: Cache,
-        queue: SchedulingQueue,
-        assumed: AssumedRuns,
-        calls: CallQueue,
-        lifecycle: RunLifecycle,
-        counters: Counters,
-    ) -> None:
-        self._clock = clock
-        self._runs = runs
-        self._cache = cache
-        self._queue = queue
-        self._assumed = assumed
-        self._calls = calls
-        self._lifecycle = lifecycle
-        self._counters = counters
+    _clock: EngineClock
+    _runs: Runs
+    _cache: Cache
+    _queue: SchedulingQueue
+    _assumed: AssumedRuns
+    _calls: CallQueue
+    _lifecycle: RunLifecycle
+    _counters: Counters
 
     # Making calls, checked in the step in which they are handed out
 
@@ -90,7 +80,7 @@ class BindingCycle:
         )
 
     def withdraw(self, entry: RunEntry, assumption: Assumption) -> None:
-        """Move the version on by a changed text: a patch that changes nothing would not move it."""
+        """Write another text, which gives the Run a new version; a patch that changes nothing would not."""
         stands = entry.observation.message == WITHDRAWAL_TEXT
         text = f"{WITHDRAWAL_TEXT}, again" if stands else WITHDRAWAL_TEXT
         self._calls.put(entry, PendingWithdrawal(assumption, text))
@@ -139,7 +129,7 @@ class BindingCycle:
     # Concluding from the answer to a write
 
     def written(self, write: Write, answer: WriteAnswer) -> None:
-        """What came of a write. The Run may have gone, or gone on, meanwhile."""
+        """Conclude from the answer to a write. The Run may be gone, or changed, by then."""
         entry = self._runs.get((write.namespace, write.uid))
         if entry is None or self._calls.in_flight(entry) is not write:
             return
@@ -213,7 +203,7 @@ class BindingCycle:
     def _text_failed(self, entry: RunEntry, write: Write, answer: Refused | OutcomeUnknown) -> None:
         """A text is written again if it is still true, after a read; nothing else depends on it.
 
-        A conflict leads to a read at once, but a second one in the same version is no race any more.
+        A conflict leads to a read at once, but a second conflict in the same version is not a race.
         """
         if isinstance(answer, Refused) and answer.conflict and entry.refused_in != write.guard:
             entry.refuse_in(write.guard)

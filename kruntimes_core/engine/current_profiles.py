@@ -13,7 +13,7 @@ from kruntimes_core.model.run import Run
 class ProfileDependencies:
     """What the answers of a profile's plugins depend on, beyond one Pod and one state.
 
-    Read off the arguments that the hooks name: a hook can depend on nothing else.
+    It follows from the arguments that the hooks name: a hook can depend on nothing else.
     """
 
     every_change: bool
@@ -27,7 +27,7 @@ class ProfileDependencies:
 
     @classmethod
     def of(cls, profile: Profile) -> ProfileDependencies:
-        """Read the dependencies off the arguments that the plugins name."""
+        """The dependencies, by the arguments that the plugins name."""
         names = {
             hook: [(plugin.stateful, plugin.hooks[hook].names) for plugin in profile.implementing(hook)]
             for hook in ("prefilter", "filter", "reserve")

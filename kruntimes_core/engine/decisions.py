@@ -1,4 +1,4 @@
-"""The record that every decision leaves: kept by reference, rendered only when somebody reads it."""
+"""The record that every decision leaves: kept by reference, written out as a plan document on demand."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
-from kruntimes_core.framework.plugin_results import PluginError, Reject
-from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runtime import Verdict
+from kruntimes_core.framework.hookspecs import Reject
+from kruntimes_core.framework.profile import ActivePlugin, PluginError, Profile
+from kruntimes_core.framework.runtime import PodScores, Runner, Verdict
+from kruntimes_core.framework.runtime.plugin_calls import safe_str
 from kruntimes_core.model.frozen import FrozenMap
 from kruntimes_core.model.pod import Capacity, RuntimePod
 from kruntimes_core.model.run import Request, Run
 from kruntimes_core.model.snapshot import Pods, Snapshot
+from kruntimes_core.model.times import format_time
 
 
 class Outcome(StrEnum):
@@ -79,7 +82,7 @@ class Journal:
         """Told of each decision at once: the planner collects them, a host logs them."""
 
     def note(self, former: Decision | None, decision: Decision) -> None:
-        """Record a decision. former: the one before it for the same Run; the same answer is no news."""
+        """Record a decision, unless it is the same answer. former: the one before it for the same Run."""
         if former is not None and former.same_answer(decision):
             return
         self.latest.append(decision)
@@ -110,3 +113,100 @@ class NeverFits:
 
 def _holds(capacity: Capacity, request: Request) -> bool:
     return all(amount <= capacity.get(resource, 0) for resource, amount in request.items())
+
+
+# The plan document (`kruntimes.io/plan/v1`).
+
+
+Uid = Callable[[str], str | None]
+"""How a UID is shown; None for one that no object has."""
+
+
+def plugin_document(plugin: ActivePlugin) -> dict[str, Any]:
+    """One active plugin."""
+    return {
+        "name": plugin.name,
+        "distribution": plugin.distribution,
+        "version": plugin.version,
+        "weight": plugin.weight,
+    }
+
+
+def decision_document(decision: Decision, uid: Uid, never: bool) -> dict[str, Any]:
+    """One decision, without its candidates."""
+    run, pod = decision.run, decision.pod
+    scheduled = pod is not None and decision.outcome is Outcome.SCHEDULED
+    until = decision.until if decision.outcome is Outcome.BACKOFF else None
+    return {
+        "namespace": run.namespace,
+        "run": run.name,
+        "uid": uid(run.uid),
+        "runtime": run.runtime,
+        "outcome": decision.outcome.value,
+        "pod": pod.name if pod and scheduled else None,
+        "podUID": uid(pod.uid) if pod and scheduled else None,
+        "reason": decision.reason,
+        "message": decision.message,
+        "never": never,
+        "until": format_time(until) if until is not None else None,
+    }
+
+
+def candidates_document(decision: Decision, runner_of: Callable[[Profile], Runner]) -> list[dict[str, Any]]:
+    """The Pods of the Runtime by name: which filter rejected each, and what each scorer gave.
+
+    Where a plugin fails now, the list is empty, unless the decision kept the answers.
+    """
+    profile, snapshot = decision.profile, decision.snapshot
+    if profile is None or snapshot is None:
+        return []
+    verdicts: Mapping[str, Verdict] = {}
+    scored: Mapping[str, PodScores] = {}
+    try:
+        verdicts, scored = runner_of(profile).explain(decision.run, snapshot, frozenset(decision.turned_down))
+    except PluginError:
+        if decision.verdicts is None:
+            return []
+    verdicts = decision.verdicts if decision.verdicts is not None else verdicts
+    chosen = decision.pod.name if decision.pod is not None else None
+    return [
+        _candidate(name, chosen, verdicts[name], scored.get(name), decision, profile)
+        for name in sorted(verdicts)
+    ]
+
+
+def _candidate(
+    name: str,
+    chosen: str | None,
+    verdict: Verdict,
+    scored: PodScores | None,
+    decision: Decision,
+    profile: Profile,
+) -> dict[str, Any]:
+    plugin: str | None = None
+    reject = None
+    if verdict is not None:
+        place, reject = verdict
+        plugin = profile.implementing("filter")[place].name
+    elif name in decision.turned_down:
+        refused = decision.turned_down[name]
+        plugin, reject = refused.plugin, refused.reject
+    word = "rejected" if reject is not None else "chosen" if name == chosen else "feasible"
+    return {
+        "pod": name,
+        "verdict": word,
+        "plugin": plugin,
+        "reason": reject.reason if reject is not None else None,
+        "detail": reject.detail if reject is not None else None,
+        "scores": _scores(scored, profile) if scored is not None else {},
+        "total": scored.total if scored is not None else None,
+    }
+
+
+def _scores(scored: PodScores, profile: Profile) -> dict[str, dict[str, Any]]:
+    return {
+        plugin.name: {"raw": safe_str(raw), "normalized": normalized, "weight": plugin.weight}
+        for plugin, raw, normalized in zip(
+            profile.implementing("score"), scored.raw, scored.normalized, strict=True
+        )
+    }

@@ -7,65 +7,88 @@ A driver loops over five calls: `handle` what was observed, `take` work and `fin
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 from kruntimes_core.engine import events
-from kruntimes_core.engine.api_call_queue import CallQueue
-from kruntimes_core.engine.api_calls import Read, ReadAnswer, Request, Write, WriteAnswer
-from kruntimes_core.engine.assumed_runs import AssumedRuns
+from kruntimes_core.engine.api_calls import CallQueue, Read, ReadAnswer, Request, Write, WriteAnswer
 from kruntimes_core.engine.batch_retry import BatchRetry
 from kruntimes_core.engine.binding_cycle import BindingCycle
 from kruntimes_core.engine.cache import Cache, RunKey
-from kruntimes_core.engine.clock import EngineClock, Now, Timers
+from kruntimes_core.engine.clock import SECOND, EngineClock, Now, Timers, ticks
 from kruntimes_core.engine.counters import Counters, WakeupSource
 from kruntimes_core.engine.current_profiles import CurrentProfiles
-from kruntimes_core.engine.cycle_steps import CycleSteps
 from kruntimes_core.engine.decisions import Journal
 from kruntimes_core.engine.failure_handling import FailureHandler
 from kruntimes_core.engine.outcome_resolver import OutcomeResolver
 from kruntimes_core.engine.plugin_work import BatchRetryWork, Work, WorkResult
-from kruntimes_core.engine.reserve import Reserve
-from kruntimes_core.engine.run_event_handlers import RunEventHandlers
+from kruntimes_core.engine.reserve import AssumedRuns
 from kruntimes_core.engine.run_lifecycle import RunLifecycle
 from kruntimes_core.engine.runs import RunEntry, Runs, Stage
+from kruntimes_core.engine.schedule_one import ScheduleOne
 from kruntimes_core.engine.scheduling_cycle import SchedulingCycle
-from kruntimes_core.engine.scheduling_queue import SchedulingQueue
-from kruntimes_core.engine.settings import Settings
-from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.engine.scheduling_queue import RunBackoff, SchedulingQueue
+from kruntimes_core.framework.configuration import Configuration, Profiles
+
+_TEXT_DELAY = SECOND
+"""No user reads faster, and a Run that waits for less needs no explanation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Durations in ticks of the monotonic clock."""
+
+    heartbeat_staleness: int = 15 * SECOND
+    """A heartbeat of exactly this age is still fresh."""
+    backoff_initial: int = SECOND
+    backoff_max: int = 60 * SECOND
+    sweep_interval: int = 30 * SECOND
+    text_delay: int = 0
+    """How long a waiting text is held back: a Run that is placed meanwhile never gets one, and the API
+    server is spared a write where it has most to do."""
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Settings:
+        """The settings that a configuration asks for."""
+        return cls(
+            heartbeat_staleness=ticks(configuration.heartbeat_staleness_seconds),
+            backoff_initial=ticks(configuration.backoff.initial_seconds),
+            backoff_max=ticks(configuration.backoff.max_seconds),
+            sweep_interval=ticks(configuration.sweep_interval_seconds),
+            text_delay=_TEXT_DELAY,
+        )
 
 
 class Engine:
-    """Places Pending Runs on Runtime Pods. Entered by one thread at a time; every call says when."""
+    """Places Pending Runs on Runtime Pods. Entered by one thread at a time; every call says when.
+
+    `cache`, `journal` and `counters` are there for a driver to read between its calls.
+    """
 
     def __init__(self, profiles: Profiles, settings: Settings, now: Now) -> None:
         """Make the parts and join them, from what is known up to what decides."""
         self._settings = settings
         self._clock = clock = EngineClock(now)
         self._timers = timers = Timers()
-        self._counters = counters = Counters()
-        self._journal = journal = Journal()
+        self.counters = counters = Counters()
+        self.journal = journal = Journal()
         self._profiles = current = CurrentProfiles(profiles)
         self._runs = runs = Runs()
-        self._queue = queue = SchedulingQueue(current, settings, clock, timers, counters)
-        self._cache = cache = Cache(queue.unschedulable, settings.heartbeat_staleness)
+        backoff = RunBackoff(clock, settings.backoff_initial, settings.backoff_max)
+        self._queue = queue = SchedulingQueue(current, backoff, clock, timers, counters)
+        self.cache = cache = Cache(queue.unschedulable, settings.heartbeat_staleness)
         self._assumed = assumed = AssumedRuns(cache)
         self._calls = calls = CallQueue(runs, timers)
 
         self._lifecycle = lifecycle = RunLifecycle(runs, cache, queue, assumed, calls, counters)
-        self._run_handlers = handlers = RunEventHandlers(runs, calls, lifecycle)
         self._binding_cycle = binding = BindingCycle(
             clock, runs, cache, queue, assumed, calls, lifecycle, counters
         )
-        self._resolver = OutcomeResolver(
-            settings, clock, timers, runs, queue, calls, lifecycle, handlers, binding
-        )
+        self._resolver = OutcomeResolver(timers, runs, queue, calls, lifecycle, binding)
 
-        failures = FailureHandler(settings, clock, timers, current, cache, queue, calls, journal, counters)
-        steps = CycleSteps(clock, current, cache, queue, failures)
-        reserve = Reserve(current, cache, assumed, calls, steps, failures, journal, counters)
-        batch = BatchRetry(clock, current, cache, queue, steps, reserve, failures, counters)
-        self._cycle = SchedulingCycle(
-            clock, current, queue, assumed, steps, reserve, batch, failures, journal
-        )
+        failures = FailureHandler(settings.text_delay, clock, current, queue, calls, journal, counters)
+        cycle = SchedulingCycle(clock, current, cache, queue, assumed, calls, failures, journal, counters)
+        batch = BatchRetry(current, queue, cycle, failures, counters)
+        self._schedule_one = ScheduleOne(clock, current, queue, cycle, batch, failures, journal)
 
         self._listed: set[type] = set()
         """The kinds of lists that were seen."""
@@ -80,17 +103,17 @@ class Engine:
         self._clock.advance(now)
         match event:
             case events.RunObserved(observation):
-                self._run_handlers.observed(observation)
+                self._lifecycle.observed(observation)
             case events.RunGone():
-                self._run_handlers.gone(event.namespace, event.name, event.uid)
+                self._lifecycle.gone(event.namespace, event.name, event.uid)
             case events.RunsListed():
-                self._run_handlers.listed(event.observations, event.version, event.namespace)
+                self._lifecycle.listed(event.observations, event.version, event.namespace)
             case events.PodObserved(observation):
-                self._cache.pods.observe(observation, now)
+                self.cache.pods.observe(observation, now)
             case events.PodGone():
-                self._cache.pods.gone(event.namespace, event.name, event.uid, event.version)
+                self.cache.pods.gone(event.namespace, event.name, event.uid, event.version)
             case events.PodsListed():
-                self._cache.pods.listed(event.observations, event.version, event.namespace, now)
+                self.cache.pods.listed(event.observations, event.version, event.namespace, now)
             case _:
                 self._handle_workspace(event)
         if isinstance(event, events.RunsListed | events.PodsListed | events.WorkspacesListed):
@@ -100,17 +123,16 @@ class Engine:
     def _handle_workspace(self, event: events.Event) -> None:
         match event:
             case events.WorkspaceObserved(observation):
-                self._cache.workspaces.observe(observation)
+                self.cache.workspaces.observe(observation)
             case events.WorkspaceGone():
-                self._cache.workspaces.gone(event.namespace, event.name, event.uid, event.version)
+                self.cache.workspaces.gone(event.namespace, event.name, event.uid, event.version)
             case events.WorkspacesListed():
-                self._cache.workspaces.listed(event.observations, event.version, event.namespace)
+                self.cache.workspaces.listed(event.observations, event.version, event.namespace)
 
     def tick(self, now: Now) -> None:
         """Do what is due by `now`: delays, backoffs, heartbeats that ran out, the sweep."""
         self._clock.advance(now)
-        self._cache.pods.expire(now)
-        self._calls.release(now.ticks)
+        self.cache.pods.expire(now)
         for action in self._timers.due(now.ticks):
             action()
 
@@ -119,17 +141,17 @@ class Engine:
     def take(self, now: Now) -> Work | None:
         """The next piece of work for a worker; None when there is nothing to try now."""
         self._advance_to_decide(now)
-        unreserve = self._cycle.take_unreserve()
+        unreserve = self._assumed.next_unreserve()
         if unreserve is not None or not self._leading:
             return unreserve
-        return self._cycle.take()
+        return self._schedule_one.take()
 
     def finish(self, work: Work, result: WorkResult, now: Now) -> None:
         """Handle what came of a piece of work."""
         self._advance_to_decide(now)
         if isinstance(work, BatchRetryWork) and not self._leading:
             result = []  # an engine that leads no more decides nothing; all of it is tried again if it does
-        self._cycle.finish(work, result)
+        self._schedule_one.finish(work, result)
 
     # API calls
 
@@ -164,7 +186,7 @@ class Engine:
         self._clock.advance(now)
         self._wants_to_lead = self._leading = False
         for entry in self._runs:
-            # A text may be in flight meanwhile; a bind or an ending that is gets its answer first.
+            # A text in flight changes nothing; a bind or an ending in flight gets its answer first.
             if entry.stage is Stage.BINDING and entry.assumption and not entry.assumption.guard:
                 self._lifecycle.drop_bind(entry)
             elif entry.stage is Stage.SCHEDULING or (
@@ -180,11 +202,11 @@ class Engine:
         self._profiles.replace(profiles)
         self._queue.unschedulable.activate_all(WakeupSource.RELOAD)
         if self._profiles.queue_plugin is not former:
-            self._forget_queue_keys()
+            self._queue.forget_keys(self._runs)
         for entry in sorted(self._runs, key=lambda entry: entry.arrival):
             queued = entry.stage in (Stage.QUEUED, Stage.AWAITING_QUEUE_KEY)
             if queued or entry.stage is Stage.SCHEDULING or entry.held_by_plugins:
-                entry.leave()
+                entry.enter(Stage.IDLE)
                 self._queue.requeue(entry, None if queued else WakeupSource.RELOAD)
 
     # What a driver may read between its calls; reading changes nothing
@@ -193,21 +215,6 @@ class Engine:
     def profiles(self) -> Profiles:
         """The profiles that it decides by now."""
         return self._profiles.current
-
-    @property
-    def cache(self) -> Cache:
-        """What is known of the cluster."""
-        return self._cache
-
-    @property
-    def journal(self) -> Journal:
-        """The latest decisions."""
-        return self._journal
-
-    @property
-    def counters(self) -> Counters:
-        """What was counted."""
-        return self._counters
 
     @property
     def synced(self) -> bool:
@@ -222,7 +229,7 @@ class Engine:
     @property
     def wake_at(self) -> int | None:
         """When `tick` is due, in ticks of the monotonic clock."""
-        moments = (self._timers.next, self._cache.pods.next_expiry, self._calls.next_release)
+        moments = (self._timers.next, self.cache.pods.next_expiry)
         return min((at for at in moments if at is not None), default=None)
 
     def find(self, namespace: str, name: str) -> RunEntry | None:
@@ -238,39 +245,39 @@ class Engine:
         return self._calls.in_flight(entry)
 
     def assumed(self, namespace: str, pod_uid: str) -> Counter[str]:
-        """How much of a Pod's usage, by resource, is tentative: no Run says yet that it is there."""
-        return self._assumed.assumed_usage(namespace, pod_uid)
+        """How much of a Pod's usage, by resource, is assumed: no Run says yet that it is there."""
+        usage: Counter[str] = Counter()
+        for entry in self._runs:
+            held = entry.assumption
+            if held is not None and (held.pod.namespace, held.pod.uid) == (namespace, pod_uid):
+                usage.update(held.run.request)
+        return usage
 
     @property
     def sizes(self) -> dict[str, int]:
         """How many rows the tables have that must shrink again when Runs are gone."""
         return {
             "runs": len(self._runs),
-            "queue": self._queue.active_size,
+            "queue": len(self._queue.active),
             "awaiting_queue_key": self._queue.awaiting_key_size,
             "calls": len(self._calls),
             "timers": len(self._timers),
-            "allocations": self._cache.allocations,
+            "allocations": self.cache.allocations,
             "unschedulable": len(self._queue.unschedulable),
             "classes": len(self._queue.unschedulable.classes()),
         }
 
     # Inside
 
-    def _forget_queue_keys(self) -> None:
-        self._cycle.forget_keys()
-        for entry in self._runs:
-            self._queue.forget_key(entry)
-
     def _advance_to_decide(self, now: Now) -> None:
         """However late the driver's timer is, no decision trusts a heartbeat that has run out."""
         self._clock.advance(now)
-        self._cache.pods.expire(now)
+        self.cache.pods.expire(now)
 
     def _arm_sweep(self) -> None:
         def sweep() -> None:
             if self._leading:
-                self._cycle.sweep()
+                self._schedule_one.sweep()
             self._arm_sweep()
 
         self._timers.at(self._clock.now.ticks + self._settings.sweep_interval, lambda: True, sweep)

@@ -44,7 +44,7 @@ class RunGone(_Gone):
 
 
 class PodGone(_Gone):
-    """A Pod was deleted, or is no Runtime Pod any more."""
+    """A Pod was deleted, or is not a Runtime Pod any more."""
 
 
 class WorkspaceGone(_Gone):

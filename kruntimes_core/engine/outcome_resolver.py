@@ -1,15 +1,16 @@
 """Unknown outcomes of writes are resolved by a consistent read of the Run, and by nothing else.
 
 The Run is on the Pod: the bind was applied. It is in another version without an assignment: the bind can
-never land any more. It is in the guarded version: the bind may still land, and is sent again, or withdrawn
-(semantics, Writes, and doubt).
+never be applied any more. It is in the guarded version: the bind may still be applied, and is sent again,
+or withdrawn (semantics, Writes, and doubt).
 """
 
 from __future__ import annotations
 
-from kruntimes_core.engine.api_call_queue import CallQueue
+from dataclasses import dataclass
+
 from kruntimes_core.engine.api_calls import (
-    Assumption,
+    CallQueue,
     NotFound,
     OutcomeUnknown,
     PendingBind,
@@ -18,40 +19,24 @@ from kruntimes_core.engine.api_calls import (
     ReadAnswer,
 )
 from kruntimes_core.engine.binding_cycle import BindingCycle
-from kruntimes_core.engine.clock import EngineClock, Timers
-from kruntimes_core.engine.run_event_handlers import RunEventHandlers
+from kruntimes_core.engine.clock import Timers
 from kruntimes_core.engine.run_lifecycle import RunLifecycle
-from kruntimes_core.engine.runs import RunEntry, Runs, Stage
+from kruntimes_core.engine.runs import Assumption, RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.model.status_patches import waiting_patch
 
 
+@dataclass(slots=True, eq=False)
 class OutcomeResolver:
     """Concludes from a consistent read whether a write was applied, or can never be."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        clock: EngineClock,
-        timers: Timers,
-        runs: Runs,
-        queue: SchedulingQueue,
-        calls: CallQueue,
-        lifecycle: RunLifecycle,
-        handlers: RunEventHandlers,
-        binding_cycle: BindingCycle,
-    ) -> None:
-        self._settings = settings
-        self._clock = clock
-        self._timers = timers
-        self._runs = runs
-        self._queue = queue
-        self._calls = calls
-        self._lifecycle = lifecycle
-        self._handlers = handlers
-        self._binding_cycle = binding_cycle
+    _timers: Timers
+    _runs: Runs
+    _queue: SchedulingQueue
+    _calls: CallQueue
+    _lifecycle: RunLifecycle
+    _binding_cycle: BindingCycle
 
     def read(self, read: Read, answer: ReadAnswer) -> None:
         """What a consistent read found."""
@@ -65,9 +50,9 @@ class OutcomeResolver:
             self._calls.read_later(entry, self._queue.backoff.after_failure(entry, answer.retry_after))
         elif answer.observation.run.uid != entry.run.uid:
             self._lifecycle.forget(entry)
-            self._handlers.observed(answer.observation, consistent=True)
+            self._lifecycle.observed(answer.observation, consistent=True)
         else:
-            self._handlers.observed(answer.observation, consistent=recent)
+            self._lifecycle.observed(answer.observation, consistent=recent)
             if recent:
                 self._conclude(entry, answer.observation)
 
@@ -88,7 +73,7 @@ class OutcomeResolver:
     def _unchanged(self, entry: RunEntry, version: str) -> None:
         """A newer version would have queued the Run: no write was applied, and nothing has changed.
 
-        Once that may be chance; again in the same version, only time will tell.
+        The first time it is tried at once; again in the same version, after a backoff.
         """
         if entry.refused_in == version:
             self._queue.back_off(entry)
@@ -97,7 +82,7 @@ class OutcomeResolver:
             self._queue.requeue(entry)
 
     def _resolve(self, entry: RunEntry, assumption: Assumption, seen: RunObservation) -> None:
-        """The Run shows no assignment. In the guarded version the patch may still land; else never."""
+        """The Run shows no assignment. In the guarded version the patch may still be applied, else never."""
         if seen.version != assumption.guard:
             self._lifecycle.drop_bind(entry)
             return
@@ -106,7 +91,7 @@ class OutcomeResolver:
             self._binding_cycle.withdraw(entry, assumption)
             return
         self._timers.at(
-            self._clock.now.ticks + self._settings.backoff(repeats),
+            self._queue.backoff.until(repeats),
             lambda: entry.assumption is assumption and self._calls.in_flight(entry) is None,
             lambda: self._calls.put(entry, PendingBind(assumption)),
         )

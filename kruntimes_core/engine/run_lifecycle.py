@@ -1,42 +1,85 @@
-"""The lifecycle of a Run: what follows from what is known of it now, exact about the room that it holds."""
+"""The lifecycle of a Run: its events are taken in, and what follows is exact about the room that it holds."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from kruntimes_core.engine.api_call_queue import CallQueue
-from kruntimes_core.engine.api_calls import Assumption, PendingBind
-from kruntimes_core.engine.assumed_runs import AssumedRuns
+from kruntimes_core.engine.api_calls import CallQueue, PendingBind
 from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.counters import Counters, SyncResult, WakeupSource
-from kruntimes_core.engine.runs import RunEntry, Runs, Stage
+from kruntimes_core.engine.reserve import AssumedRuns
+from kruntimes_core.engine.runs import Assumption, RunEntry, Runs, Stage
 from kruntimes_core.engine.scheduling_queue import SchedulingQueue
-from kruntimes_core.model.resource_version import newer
+from kruntimes_core.model.metadata import newer, newer_than_list, older, version_number
 from kruntimes_core.model.run import Phase, RunObservation
 
 
+@dataclass(slots=True, eq=False)
 class RunLifecycle:
-    """What follows for a Run from what is known of it now."""
+    """Handles the events of Runs, and what became of their writes."""
 
-    def __init__(
-        self,
-        runs: Runs,
-        cache: Cache,
-        queue: SchedulingQueue,
-        assumed: AssumedRuns,
-        calls: CallQueue,
-        counters: Counters,
-    ) -> None:
-        self._runs = runs
-        self._cache = cache
-        self._queue = queue
-        self._assumed = assumed
-        self._calls = calls
-        self._counters = counters
+    _runs: Runs
+    _cache: Cache
+    _queue: SchedulingQueue
+    _assumed: AssumedRuns
+    _calls: CallQueue
+    _counters: Counters
 
-    # Observed
+    # Events of Runs: never back in time, and a name belongs to one Run at a time
 
-    def observed(self, entry: RunEntry, before: RunObservation | None) -> None:
+    def observed(self, observation: RunObservation, consistent: bool = False) -> None:
+        """One version of a Run. consistent: read from the API server, so it counts although unordered."""
+        run = observation.run
+        entry = self._runs.get((run.namespace, run.uid))
+        if entry is None:
+            self._first_seen(observation)
+        elif self._accepts(entry, observation, consistent):
+            self._follow(entry, entry.observe(observation))
+
+    def gone(self, namespace: str, name: str, uid: str) -> None:
+        """A Run was deleted; its successor of the same name is not touched by it."""
+        entry = self._runs.get((namespace, uid)) if uid else self._runs.named(namespace, name)
+        if entry is not None:
+            self.forget(entry)
+
+    def listed(self, observations: Iterable[RunObservation], version: str, namespace: str | None) -> None:
+        """A whole list: Runs that came in it together arrive in order of creation, then by name."""
+        seen = set()
+        for observation in sorted(observations, key=_age):
+            seen.add((observation.run.namespace, observation.run.uid))
+            self.observed(observation)
+        for entry in self._runs:
+            inside = namespace in (None, entry.run.namespace)
+            if inside and entry.key not in seen and not newer_than_list(entry.floor, version):
+                self.forget(entry)
+
+    def _first_seen(self, observation: RunObservation) -> None:
+        run = observation.run
+        former = self._runs.named(run.namespace, run.name)
+        if former is not None:
+            if older(observation.version, former.floor):
+                return
+            self.forget(former)
+        entry = RunEntry(observation, floor=observation.version)
+        self._runs.add(entry)
+        self._follow(entry, None)
+
+    def _accepts(self, entry: RunEntry, observation: RunObservation, consistent: bool) -> bool:
+        """Whether an observation is newer than what is known, or was read consistently."""
+        if observation.version == entry.observation.version:
+            return consistent and observation != entry.observation
+        if older(observation.version, entry.floor):
+            return False
+        ordered = version_number(observation.version) is not None and version_number(entry.floor) is not None
+        if not ordered and not consistent:
+            self._calls.read(entry)
+            return False
+        return True
+
+    # What follows from what is known of a Run now
+
+    def _follow(self, entry: RunEntry, before: RunObservation | None) -> None:
         """A version of the Run was taken in; before: what was known of it until then."""
         seen = entry.observation
         was_active = before is not None and before.active
@@ -68,9 +111,8 @@ class RunLifecycle:
         self._assumed.allocate(entry, cause)
 
     def _pending(self, entry: RunEntry, before: RunObservation | None, was_active: bool) -> None:
-        self._queue.backoff.retry_due(
-            entry
-        )  # counted from now on, though a standby may try the Run much later
+        # The retry delay counts from now on, though a standby may try the Run much later.
+        self._queue.backoff.retry_due(entry)
         released = self._release_outlived(entry)
         self._assumed.allocate(entry, _released(was_active))
         if before is None or released or before.phase is not Phase.PENDING:
@@ -93,15 +135,10 @@ class RunLifecycle:
             self._queue.requeue(entry)
 
     def _stop(self, entry: RunEntry) -> None:
-        """Nothing is to be done for the Run any more."""
+        """Drop what is under way for the Run."""
         self._queue.enter(entry, Stage.IDLE)
         self._calls.drop(entry)
-        entry.show(None)
-        entry.begin_cycle()
-        if entry.decision is not None and entry.decision.snapshot is not None:
-            # The journal has the latest. A decision keeps a snapshot of the Pods alive: twice what the
-            # Run takes, and most Runs that are known were placed and have ended.
-            entry.decide(None)
+        entry.stop()
 
     def _release_outlived(self, entry: RunEntry) -> bool:
         """End an assumption that a Pending observation has outlived; whether there was one."""
@@ -115,7 +152,8 @@ class RunLifecycle:
     def _outlived(self, entry: RunEntry, assumption: Assumption) -> bool:
         """Whether a Pending observation is newer than the bind: it was bound, ran, and is back.
 
-        Not newer, it is an echo from before the bind. Without an answer yet it is decided after that.
+        An observation that is not newer is an echo from before the bind. While the bind is not answered, its
+        answer decides.
         """
         seen = entry.observation.version
         if seen == assumption.guard:
@@ -128,7 +166,7 @@ class RunLifecycle:
     # Written
 
     def written(self, entry: RunEntry, guard: str, version: str, phase: Phase, message: str) -> None:
-        """A write was applied to the version `guard`: what stands now is known without its echo."""
+        """A write was applied to the version `guard`: the Run is known as it is now before it is observed."""
         if entry.observation.version != guard:
             return
         entry.observe(replace(entry.observation, version=version, phase=phase, message=message))
@@ -143,13 +181,13 @@ class RunLifecycle:
             self._queue.arrive(entry)
 
     def drop_bind(self, entry: RunEntry) -> None:
-        """A bind that was never sent is not wanted any more, or can never land: queue the Run again."""
+        """A bind that was never sent is not wanted any more, or can never be applied: queue the Run again."""
         self._calls.drop(entry)
         self._assumed.release(entry)
         self._queue.requeue(entry)
 
     def forget(self, entry: RunEntry) -> None:
-        """The Run does not exist any more: nothing of it can land, so all that it held is free."""
+        """The Run does not exist any more: none of its writes can be applied, so all that it held is free."""
         cause = _released(entry.observation.active)
         self._queue.forget(entry)
         self._calls.forget(entry)
@@ -177,3 +215,9 @@ def _asks_otherwise(before: RunObservation, after: RunObservation) -> bool:
         or before.invalid != after.invalid
         or before.stopped_at != after.stopped_at
     )
+
+
+def _age(observation: RunObservation) -> tuple[bool, float, str, str]:
+    created = observation.run.created
+    run = observation.run
+    return (created is None, created.timestamp() if created else 0.0, run.namespace, run.name)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from kruntimes_core.engine.api_calls import Assumption
 from kruntimes_core.engine.cache import Allocation, RunKey
-from kruntimes_core.engine.decisions import NONE_TURNED_DOWN, Decision, Outcome, ReserveRejection
-from kruntimes_core.framework.runtime import PreFilterState
+from kruntimes_core.engine.decisions import Decision, Journal, Outcome
+from kruntimes_core.framework.profile import ActivePlugin, Profile
+from kruntimes_core.framework.runtime import PreFilterState, Verdict
+from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Run, RunObservation
 
 Order = tuple[Any, ...]
@@ -40,6 +41,56 @@ class Stage(Enum):
 
 
 @dataclass(slots=True, eq=False)
+class Assumption:
+    """One tentative assignment, as later cycles see it before its bind is confirmed."""
+
+    run: Run
+    pod: RuntimePod
+    """The chosen Pod as it was when the Run was reserved on it."""
+    pod_alone: RuntimePod
+    """The Pod without what it carries: a bind that waits is dropped if this changes."""
+    profile: Profile
+    prefilter_state: PreFilterState
+    verdicts: Mapping[str, Verdict] | None = None
+    """For the record, where a plugin is stateful."""
+    guard: str = ""
+    """The version that the bind was sent with; empty until then."""
+    bound_version: str = ""
+    """The version of the bind's answer; empty until it is applied."""
+    outcome_unknown: bool = False
+    """The bind may have been applied: only a read tells."""
+    repeats: int = 0
+    _reserved_by: list[ActivePlugin] = field(default_factory=list)
+
+    def reserved_by(self, plugins: Sequence[ActivePlugin]) -> None:
+        """Note the plugins whose `reserve` was called, in order."""
+        self._reserved_by = list(plugins)
+
+    def take_reserved_by(self) -> list[ActivePlugin]:
+        """The plugins whose `reserve` was called; from here on none: each gets one `unreserve`."""
+        plugins, self._reserved_by = self._reserved_by, []
+        return plugins
+
+    def sent(self, guard: str) -> None:
+        """The bind is handed to the driver, guarded by this version."""
+        self.guard = guard
+
+    def applied(self, version: str) -> None:
+        """The bind was applied; `version` is that of its answer."""
+        self.bound_version = version
+        self.outcome_unknown = False
+
+    def lose_outcome(self) -> None:
+        """The answer does not tell whether the bind was applied."""
+        self.outcome_unknown = True
+
+    def repeat(self) -> int:
+        """Count one more repeat of the bind, and return how many there are."""
+        self.repeats += 1
+        return self.repeats
+
+
+@dataclass(slots=True, eq=False)
 class RunEntry:
     """One known Run. Only the engine changes it, by the methods below."""
 
@@ -66,12 +117,10 @@ class RunEntry:
     """The class that it waits in; only the scheduling queue looks into it."""
     assumption: Assumption | None = None
     refused_in: str = ""
-    """The newest known version, if a write was refused in it all the same: no race, so not at once again."""
+    """The newest known version, if a write was refused in it: that is not a race, so it is retried later."""
     waiting_text: str | None = None
     """The text that the Run should show while it waits."""
     decision: Decision | None = None
-    turned_down: Mapping[str, ReserveRejection] = NONE_TURNED_DOWN
-    """Pods that refused a reservation in the cycle under way, with the rejection."""
 
     @property
     def key(self) -> RunKey:
@@ -88,7 +137,7 @@ class RunEntry:
     def held_by_plugins(self) -> bool:
         """Whether it is in a backoff that plugins caused: other plugins, or other arguments, may end it.
 
-        A backoff that the API server caused goes on, whatever decides.
+        A backoff that the API server caused goes on under other plugins, too.
         """
         made = self.decision
         if self.stage is not Stage.BACKOFF or made is None:
@@ -121,10 +170,6 @@ class RunEntry:
         """Go on to a stage: timers, queue entries and work begun for the former one are void."""
         self.token += 1
         self.stage = stage
-
-    def leave(self) -> None:
-        """Leave the stage for none."""
-        self.enter(Stage.IDLE)
 
     # Queueing
 
@@ -160,7 +205,7 @@ class RunEntry:
 
     def stop_waiting(self) -> None:
         """Leave the class."""
-        self.leave()
+        self.enter(Stage.IDLE)
         self.equivalence_class = None
 
     def answered_from(self, prefilter_state: PreFilterState) -> None:
@@ -177,22 +222,24 @@ class RunEntry:
         """Note that a write was refused in the newest known version."""
         self.refused_in = version
 
-    def decide(self, decision: Decision | None) -> Decision | None:
-        """Keep the last decision. Returns the former one."""
+    def decide(self, decision: Decision, journal: Journal) -> None:
+        """Keep the last decision, and record it."""
         former, self.decision = self.decision, decision
-        return former
+        journal.note(former, decision)
 
-    def show(self, waiting_text: str | None) -> None:
+    def show(self, waiting_text: str) -> None:
         """Set the text that the Run should show while it waits."""
         self.waiting_text = waiting_text
 
-    def turn_down(self, by_pod: Mapping[str, ReserveRejection]) -> None:
-        """Leave these Pods out in the cycle under way."""
-        self.turned_down = {**self.turned_down, **by_pod}
+    def stop(self) -> None:
+        """Nothing is to be decided for the Run any more.
 
-    def begin_cycle(self) -> None:
-        """A new cycle leaves no Pod out."""
-        self.turned_down = NONE_TURNED_DOWN
+        The journal has the latest decisions. One that is kept here keeps a snapshot of the Pods alive: twice
+        what the Run takes, and most Runs that are known were placed and have ended.
+        """
+        self.waiting_text = None
+        if self.decision is not None and self.decision.snapshot is not None:
+            self.decision = None
 
 
 class Runs:

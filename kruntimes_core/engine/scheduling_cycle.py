@@ -1,194 +1,271 @@
-"""The scheduling cycle: take a snapshot, plan where the driver likes, commit.
+"""The scheduling cycle of one Run: plan on a snapshot, reserve the chosen Pod, queue the bind.
 
-PreFilter, Filter, Score and Normalize are called in the plan (`framework.runtime`); Reserve and Assume
-belong to the `commit`. A Run waits only after everything that changed since its snapshot was
-evaluated for it, and is reserved only if every answer still holds (semantics, The cycle).
+PreFilter, Filter, Score and Normalize are called in the plan (`framework.runtime`), where the driver likes.
+A Run waits only after everything that changed since its snapshot was evaluated for it, and a Pod is reserved
+only if every answer still holds (semantics, The cycle).
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any
 
-from kruntimes_core.engine.assumed_runs import AssumedRuns
-from kruntimes_core.engine.batch_retry import BatchRetry
+from kruntimes_core.engine.api_calls import CallQueue, PendingBind
+from kruntimes_core.engine.cache import Cache
 from kruntimes_core.engine.clock import EngineClock
+from kruntimes_core.engine.counters import ConflictStage, Counters
 from kruntimes_core.engine.current_profiles import CurrentProfiles
-from kruntimes_core.engine.cycle_steps import CycleSteps
-from kruntimes_core.engine.decisions import Decision, Journal, Outcome
+from kruntimes_core.engine.decisions import Journal, Outcome
 from kruntimes_core.engine.failure_handling import FailureHandler
-from kruntimes_core.engine.plugin_work import (
-    BatchRetryWork,
-    PlanWork,
-    QueueKeyWork,
-    ReserveWork,
-    UnreserveWork,
-    Work,
-    WorkResult,
-)
-from kruntimes_core.engine.reserve import Reserve
-from kruntimes_core.engine.runs import RunEntry
+from kruntimes_core.engine.plugin_work import CheckWork, Cycle, PlanWork, ReserveAnswer, ReserveWork
+from kruntimes_core.engine.reserve import AssumedRuns
+from kruntimes_core.engine.runs import Assumption, RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
-from kruntimes_core.framework.runtime import PluginFailure
+from kruntimes_core.framework.hookspecs import Reject
+from kruntimes_core.framework.runtime import (
+    InvalidRunResult,
+    PlanOutcome,
+    PlanResult,
+    PluginFailure,
+    ScheduleResult,
+    Unschedulable,
+)
+from kruntimes_core.model.pod import RuntimePod, shortage
 from kruntimes_core.model.run import Phase
+from kruntimes_core.model.status_patches import is_waiting_text
+from kruntimes_core.model.workspace import WorkspacePhase
 
-# While the queue is never empty, one in so many cycles still belongs to the sweep.
-_SWEEP_SHARE = 16
-CANCELLED_MESSAGE = "cancelled before it was assigned to a runtime pod"
+# The host's own reason when its capacity check turns a chosen Pod down.
+INSUFFICIENT_CAPACITY = "InsufficientCapacity"
+
+CycleWork = PlanWork | CheckWork | ReserveWork
+Steps = Generator[CycleWork, Any, None]
+"""The work of a cycle, one after another; each is sent the result of the last."""
+Placing = Generator[CycleWork, Any, bool]
 
 
+@dataclass(slots=True, eq=False)
 class SchedulingCycle:
-    """Hands out work for one Run after another, and handles what came of it."""
+    """Begins cycles, and lets each go on when its work is finished."""
 
-    def __init__(
-        self,
-        clock: EngineClock,
-        profiles: CurrentProfiles,
-        queue: SchedulingQueue,
-        assumed: AssumedRuns,
-        steps: CycleSteps,
-        reserve: Reserve,
-        batch_retry: BatchRetry,
-        failures: FailureHandler,
-        journal: Journal,
-    ) -> None:
-        self._clock = clock
-        self._profiles = profiles
-        self._queue = queue
-        self._assumed = assumed
-        self._steps = steps
-        self._reserve = reserve
-        self._batch_retry = batch_retry
-        self._failures = failures
-        self._journal = journal
-        self._sweeping: deque[EquivalenceClass] = deque()
-        self._taken = 0
-        self._last_key: object = None
+    _clock: EngineClock
+    _profiles: CurrentProfiles
+    _cache: Cache
+    _queue: SchedulingQueue
+    _assumed: AssumedRuns
+    _calls: CallQueue
+    _failures: FailureHandler
+    _journal: Journal
+    _counters: Counters
+    _due: deque[CycleWork] = field(default_factory=deque)
+    """Work that goes on at once with a cycle under way."""
 
-    # Take
-
-    def take_unreserve(self) -> UnreserveWork | None:
-        """The next call of `unreserve` that is due: plugins get it from one that leads no more, too."""
-        due = self._assumed.next_unreserve()
-        return UnreserveWork(due=due) if due is not None else None
-
-    def take(self) -> Work | None:
-        """The next piece of work, or None when nothing can be tried now."""
-        self._taken += 1
-        return self._steps.next() or self._take_queue_key() or self._take_run()
-
-    def sweep(self) -> None:
-        """Let every class be looked at once, between other work: a lost wakeup ends here."""
-        classes = self._queue.unschedulable.classes()
-        self._sweeping.extend(waiting for waiting in classes if not waiting.awake and not waiting.in_cycle)
-
-    def _take_queue_key(self) -> QueueKeyWork | None:
-        entry, plugin = self._queue.next_awaiting_key(), self._profiles.queue_plugin
-        if entry is None or plugin is None:
-            return None
-        return QueueKeyWork(
-            entry=entry,
-            token=entry.token,
-            run=entry.run,
-            profile=self._profiles.of(entry.run),
-            plugin=plugin,
-            now=self._clock.now.wall,
-            last=self._reserve.greatest_key,
-            sample=self._last_key,
+    def cycle(self, entry: RunEntry, equivalence_class: EquivalenceClass | None = None) -> Cycle:
+        """A cycle that has not begun, on a snapshot of now. equivalence_class: where its Run waits."""
+        run = entry.run
+        return Cycle(
+            entry,
+            entry.token,
+            run,
+            self._profiles.of(run),
+            self._cache.snapshot(run.namespace, run.runtime, self._clock.now.wall),
+            self._cache.version(run.namespace),
+            equivalence_class,
+            entry.prefilter_state,
         )
 
-    def _take_run(self) -> PlanWork | BatchRetryWork | None:
-        if self._sweeping and self._taken % _SWEEP_SHARE == 0 and (work := self._take_swept()):
-            return work
-        while (target := self._queue.pop()) is not None:
-            work = self._start_class(target) if isinstance(target, EquivalenceClass) else self._start(target)
-            if work is not None:
-                return work
-        return self._take_swept()
+    def begin(self, cycle: Cycle) -> PlanWork:
+        """Begin a cycle: its Run is being scheduled from here on."""
+        self._enter(cycle)
+        plan = self._plan(cycle)
+        cycle.begin(self._schedule(cycle, plan))
+        return plan
 
-    def _take_swept(self) -> PlanWork | BatchRetryWork | None:
-        while self._sweeping:
-            waiting = self._sweeping.popleft()
-            if waiting.awake or waiting.in_cycle or not waiting.size:
-                continue
-            waiting.begin_sweep()
-            work = self._start_class(waiting)
-            if work is not None:
-                return work
-        return None
-
-    def _start_class(self, waiting: EquivalenceClass) -> PlanWork | BatchRetryWork | None:
-        batch = self._batch_retry.take(waiting)
-        if batch is not None:
-            return batch
-        entry = self._queue.unschedulable.begin_cycle(waiting)
-        if entry is None:
-            return None
-        work = self._start(entry, waiting)
-        if work is None:
-            self._queue.unschedulable.end_cycle(waiting)
-        return work
-
-    def _start(self, entry: RunEntry, equivalence_class: EquivalenceClass | None = None) -> PlanWork | None:
-        """Begin a cycle for a Run, unless there is nothing to plan: then do what is due instead."""
-        seen = entry.observation
-        entry.begin_cycle()
-        if seen.deleting:
-            entry.leave()
-            self._note(entry, Outcome.IGNORED, "BeingDeleted")
-        elif seen.cancel_requested:
-            self._failures.end(entry, Phase.CANCELLED, "Cancelled", CANCELLED_MESSAGE)
-        elif self._queue.backoff.retry_due(entry) > self._clock.now.ticks:
-            self._queue.delay(entry, entry.retry_delay_until)
-            self._note(entry, Outcome.BACKOFF, "RetryDelay", entry.retry_delay_until)
-        elif seen.invalid is not None:
-            self._failures.end(entry, Phase.FAILED, seen.invalid.reason, seen.invalid.message)
-        else:
-            return self._steps.plan(entry, equivalence_class)
-        return None
-
-    def _note(self, entry: RunEntry, outcome: Outcome, reason: str, until: int | None = None) -> None:
-        decision = Decision(
-            run=entry.run,
-            outcome=outcome,
-            reason=reason,
-            message=entry.observation.message,
-            until=self._clock.wall_at(until) if until is not None else None,
+    def _plan(self, cycle: Cycle) -> PlanWork:
+        return PlanWork(
+            cycle=cycle,
+            run=cycle.run,
+            profile=cycle.profile,
+            snapshot=cycle.snapshot,
+            excluded=frozenset(cycle.turned_down),
         )
-        self._journal.note(entry.decide(decision), decision)
 
-    # Finish
+    def next(self) -> CycleWork | None:
+        """The next work of a cycle under way, if that was not made void meanwhile."""
+        while self._due:
+            work = self._due.popleft()
+            if not work.cycle.void:
+                return work
+            self.end(work.cycle)
+        return None
 
-    def finish(self, work: Work, result: WorkResult) -> None:
-        """Handle what came of a piece of work."""
-        if isinstance(work, UnreserveWork):
-            if isinstance(result, PluginFailure):
-                self._failures.count_error(result.error)
-        elif isinstance(work, BatchRetryWork):
-            self._batch_retry.finish(work, result)
-        elif isinstance(work, ReserveWork):
-            self._reserve.reserved(work, result)
-        elif work.entry.token != work.token:
-            self._steps.end(work)
-        elif isinstance(work, QueueKeyWork):
-            self._keyed(work, result)
-        elif isinstance(work, PlanWork):
-            self._reserve.planned(work, result)
-        else:
-            self._reserve.checked(work, result)
-
-    def _keyed(self, work: QueueKeyWork, result: WorkResult) -> None:
-        if isinstance(result, PluginFailure):
-            self._steps.fail(work, result.error)
+    def finish(self, work: CycleWork, result: PlanOutcome | ReserveAnswer | None) -> None:
+        """Let a cycle go on with the result of its work. None: the work of a plan is to be done again."""
+        cycle = work.cycle
+        # Whatever became of the Run, `unreserve` is due for each `reserve` that was called.
+        if cycle.steps is None or (cycle.void and not isinstance(work, ReserveWork)):
+            self.end(cycle)
             return
-        entry, run = work.entry, work.run
-        entry.leave()
-        # Labels that changed meanwhile may give another key: the plugin is called again for them.
-        if (entry.run.attempt, entry.run.labels) == (run.attempt, run.labels):
-            self._last_key = result
-            self._queue.give_key(entry, result)
-        self._queue.requeue(entry)
+        try:
+            self._due.append(cycle.steps.send(result))
+        except StopIteration:
+            self.end(cycle)
 
-    def forget_keys(self) -> None:
-        """Another plugin orders the queue from now on; its keys say nothing about the former's."""
-        self._last_key = None
-        self._reserve.forget_keys()
+    def end(self, cycle: Cycle) -> None:
+        """End a cycle: the class that the Run came from goes on."""
+        if cycle.steps is not None:
+            cycle.steps.close()
+        if cycle.equivalence_class is not None:
+            self._queue.unschedulable.end_cycle(cycle.equivalence_class)
+
+    # The steps of a cycle
+
+    def _schedule(self, cycle: Cycle, plan: PlanWork) -> Steps:
+        """Plan until a plan still holds, and the Pod that it chose, if it did, is reserved."""
+        while True:
+            outcome: PlanOutcome | None = yield plan
+            if isinstance(outcome, PluginFailure):
+                self._failures.plugin_failed(cycle, outcome.error)
+                return
+            if outcome is not None and self.still_holds(cycle, outcome):
+                if isinstance(outcome, InvalidRunResult):
+                    self._failures.end(cycle.entry, Phase.FAILED, outcome.reason, outcome.message)
+                    return
+                self._counters.rejected(outcome.rejections)
+                if isinstance(outcome, Unschedulable):
+                    self._failures.unschedulable(cycle, outcome, self.still_current(cycle))
+                    return
+                if (yield from self._place(cycle, outcome)):
+                    return
+            cycle.renew(self._profiles.of(cycle.entry.run))
+            self._look(cycle)
+            self._enter(cycle)
+            plan = self._plan(cycle)
+
+    def _place(self, cycle: Cycle, chosen: ScheduleResult) -> Placing:
+        """Reserve the chosen Pod, after another call of the filters where that is not as it was.
+
+        False if the Run is to be planned again: from what has changed, or without the Pods turned down.
+        """
+        while not self._unchanged(cycle, chosen):
+            self._look(cycle)
+            checked: ScheduleResult | PluginFailure | None = yield CheckWork(
+                cycle=cycle,
+                run=cycle.run,
+                profile=cycle.profile,
+                snapshot=cycle.snapshot,
+                pod_name=chosen.pod.name,
+            )
+            if isinstance(checked, PluginFailure):
+                self._failures.plugin_failed(cycle, checked.error)
+                return True
+            if checked is None:
+                return False
+            chosen = checked
+        assumption = self._assumed.assume(cycle.entry, chosen, cycle.profile)
+        if assumption is None:
+            self._counters.conflicted(ConflictStage.RESERVE)
+            self._no_room(cycle, chosen.pod)
+            return False
+        cycle.enter(Stage.BINDING)
+        if self._profiles.dependencies(cycle.profile).reserves:
+            return (yield from self._reserve(cycle, assumption))
+        self._bind(cycle, assumption)
+        return True
+
+    def _reserve(self, cycle: Cycle, assumption: Assumption) -> Placing:
+        """Call the plugins' `reserve`. The assumption may end meanwhile."""
+        entry = cycle.entry
+        answer: ReserveAnswer = yield ReserveWork(
+            cycle=cycle, run=cycle.run, profile=cycle.profile, assumption=assumption
+        )
+        assumption.reserved_by(answer.called)
+        if entry.assumption is not assumption:
+            self._assumed.give_back(assumption, bound=False)
+        elif answer.broken is not None:
+            self._assumed.release(entry)
+            self._failures.plugin_failed(cycle, answer.broken)
+        elif answer.turned_down is not None:
+            self._assumed.release(entry)
+            plugin, reject = answer.turned_down
+            cycle.turn_down(plugin.name, {assumption.pod.name: reject})
+            return False
+        else:
+            self._bind(cycle, assumption)
+        return True
+
+    def _no_room(self, cycle: Cycle, pod: RuntimePod) -> None:
+        """Leave the Pod out; when it is not the first, all Pods without room.
+
+        Then no active filter knows about room, and a plan for each of them would come to nothing in turn.
+        """
+        run, pods = cycle.run, [pod]
+        if any(by.plugin is None for by in cycle.turned_down.values()):
+            known = self._cache.pods_of(run.namespace, run.runtime).values()
+            pods = [pod for pod in known if not pod.fits(run.request)]
+        no_room = {pod.name: Reject(INSUFFICIENT_CAPACITY, shortage(pod, run.request)) for pod in pods}
+        cycle.turn_down(None, no_room)
+
+    def _bind(self, cycle: Cycle, assumption: Assumption) -> None:
+        """Queue the bind of an assumed Run."""
+        entry, waiting = cycle.entry, cycle.equivalence_class
+        self._calls.put(entry, PendingBind(assumption))
+        self._queue.placed(entry)
+        standing = entry.observation.message
+        decision = cycle.decision(
+            outcome=Outcome.SCHEDULED,
+            reason="Assigned",
+            message="" if is_waiting_text(standing) else standing,
+            pod=assumption.pod,
+            verdicts=assumption.verdicts,
+        )
+        entry.decide(decision, self._journal)
+        if waiting is not None and waiting.rescued():
+            self._counters.rescued()
+
+    # What changed since the snapshot
+
+    def still_holds(self, cycle: Cycle, outcome: PlanResult | InvalidRunResult) -> bool:
+        """Whether what the prefilters read of the snapshot is still so."""
+        run = cycle.run
+        state = outcome.prefilter_state if isinstance(outcome, PlanResult) else outcome
+        targets = self._cache.targets(run.namespace)
+        if targets is not cycle.snapshot.targets and not state.reads.hold(targets):
+            return False
+        known = self._cache.workspace(run.namespace, run.workspace) if run.workspace is not None else None
+        read = state.workspace
+        if read is not None and read.phase is WorkspacePhase.MISSING:
+            read = None
+        return known == read
+
+    def still_current(self, cycle: Cycle) -> bool:
+        """Whether nothing changed since the snapshot that could turn the answer."""
+        run = cycle.run
+        pods = self._cache.pods_of(run.namespace, run.runtime)
+        if pods.changed_since(cycle.snapshot.pods.mark) != []:
+            return False
+        any_change = self._profiles.dependencies(cycle.profile).any_change
+        return not (any_change and cycle.version != self._cache.version(run.namespace))
+
+    def _unchanged(self, cycle: Cycle, chosen: ScheduleResult) -> bool:
+        """Whether all that a Pod was chosen by is the same."""
+        run = cycle.run
+        if self._cache.pods.get(run.namespace, chosen.pod.name) is not chosen.pod:
+            return False
+        snapshot_counts = self._profiles.dependencies(cycle.profile).snapshot_counts
+        if snapshot_counts and cycle.version != self._cache.version(run.namespace):
+            return False
+        return self.still_holds(cycle, chosen)
+
+    def _enter(self, cycle: Cycle) -> None:
+        """The Run is being scheduled from here on, and waits nowhere."""
+        self._queue.unschedulable.remove(cycle.entry)
+        cycle.enter(Stage.SCHEDULING)
+
+    def _look(self, cycle: Cycle) -> None:
+        """Go on from a snapshot of now."""
+        run = cycle.run
+        snapshot = self._cache.snapshot(run.namespace, run.runtime, self._clock.now.wall)
+        cycle.look(snapshot, self._cache.version(run.namespace))

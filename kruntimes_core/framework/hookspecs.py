@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import pluggy
 
-from kruntimes_core.framework.plugin_results import Reject
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Request, Run
 from kruntimes_core.model.selectors import Affinity, LabelSet
@@ -31,6 +31,35 @@ PROJECT = "kruntimes"
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A plugin rejects one Pod; it is not broken.
+
+    reason: a CamelCase name out of the plugin's own `reasons`.
+    detail: free text for the decision record only; never in a status or a metric.
+    retry_at: an aware time at which the Pod may become feasible, besides any change.
+    pinned_elsewhere: the Run is tied to another Pod than this one, so this rejection explains little.
+    """
+
+    reason: str
+    detail: str | None = None
+    retry_at: datetime | None = None
+    pinned_elsewhere: bool = False
+
+
+class InvalidRun(Exception):  # noqa: N818 - the public name that the specification's authors chose
+    """Raised by `prefilter` for a Run that can never be scheduled: the Run ends as Failed.
+
+    reason: a CamelCase name, at most 1,024 characters: the reason of the Run's conditions.
+    message: what is wrong and what to do about it, for the owner of the Run.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(reason, message)
+        self.reason = reason
+        self.message = message
 
 
 class SchedulerHooks:

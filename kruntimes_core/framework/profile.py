@@ -1,7 +1,7 @@
 """Profiles: the plugins that decide for a set of Runs, in order, their hooks resolved to plain functions.
 
 pluggy finds and checks the plugins; a cycle calls them directly, thirty times faster than through
-a hook relay.
+pluggy's hook relay.
 """
 
 from __future__ import annotations
@@ -10,7 +10,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kruntimes_core.framework.plugin_results import PluginError
+
+class InterruptedCallError(BaseException):
+    """Raised inside a call that took too long. Not an `Exception`, which a plugin might catch."""
+
+    def __str__(self) -> str:
+        return "interrupted: it took longer than the time limit"
+
+
+class PluginError(Exception):
+    """A plugin is broken: it raised, or returned what its hook may not. Never read as a rejection."""
+
+    def __init__(self, plugin: str, origin: str, hook: str, problem: str, overtime: bool = False) -> None:
+        """plugin: its name; origin: distribution and version; hook: where; problem: one line.
+
+        overtime: whether it was interrupted; calls before it may have used the time up.
+        """
+        super().__init__(f"plugin {plugin} ({origin}) failed in {hook}: {problem}")
+        self.plugin = plugin
+        self.origin = origin
+        self.hook = hook
+        self.problem = problem
+        self.overtime = overtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +105,7 @@ class Profiles:
 def wrap_hooks(profiles: Profiles, wrap: Callable[[ActivePlugin, str, Hook], Callable[..., Any]]) -> Profiles:
     """The same profiles with something around every hook, to watch, count or time the calls.
 
-    wrap: gives what is called in the place of a hook's function, with the same arguments. The host calls that
-    as it calls the plugin's own: it cannot tell, and has no code for it.
+    wrap: gives the function that the host calls in the place of a hook's own, with the same arguments.
     """
 
     def wrapped(plugin: ActivePlugin) -> ActivePlugin:

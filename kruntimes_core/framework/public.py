@@ -1,10 +1,9 @@
 """The names that a plugin may rely on. `kruntimes_core` hands them out; there is no other list of them."""
 
-from kruntimes_core.framework.hookspecs import hookimpl
-from kruntimes_core.framework.plugin_results import InvalidRun, Reject
+from kruntimes_core.framework.hookspecs import InvalidRun, Reject, hookimpl
 from kruntimes_core.model.frozen import FrozenMap
 from kruntimes_core.model.pod import Capacity, RuntimePod, Unavailability
-from kruntimes_core.model.ratio import Ratio
+from kruntimes_core.model.quantity import Ratio
 from kruntimes_core.model.run import Request, Run
 from kruntimes_core.model.selectors import (
     Affinity,

@@ -10,17 +10,21 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from kruntimes_core.cluster.plugin_worker.attended import CurrentCall
+from kruntimes_core.cluster.attended_calls import CurrentCall
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Applied, Found, Write
 from kruntimes_core.engine.clock import Now
-from kruntimes_core.engine.decisions import Decision, NeverFits
-from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.explain import candidates_document, decision_document, plugin_document
+from kruntimes_core.engine.decisions import (
+    Decision,
+    NeverFits,
+    candidates_document,
+    decision_document,
+    plugin_document,
+)
+from kruntimes_core.engine.engine import Engine, Settings
 from kruntimes_core.engine.plugin_work import Runners
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles
-from kruntimes_core.framework.plugin_results import PluginError
+from kruntimes_core.framework.profile import PluginError
 from kruntimes_core.lab.freshness import Freshness, freshness
 from kruntimes_core.lab.world import World
 from kruntimes_core.model.pod import PodObservation
@@ -98,7 +102,7 @@ class Planner:
 
     def _candidates(self, decision: Decision) -> list[dict[str, Any]]:
         plugins = decision.profile.plugins if decision.profile is not None else ()
-        return self.under_way.call(plugins, lambda: candidates_document(decision, self._runners))
+        return self.under_way.call(plugins, lambda: candidates_document(decision, self._runners.of))
 
     def _observe(self, engine: Engine, now: Now) -> None:
         world, inside = self._world, self._inside

@@ -1,17 +1,28 @@
-"""Immutable mappings, from which the values of this room are built.
+"""Immutable mappings, from which the values of this room are built, and interning, which shares equal ones.
 
-A value that cannot change can be shared: by Runs with equal constraints, by snapshots, by caches of
-results. Sharing needs equality and hashing by value, which `types.MappingProxyType` lacks.
+A hundred thousand Runs carry a few hundred label sets, requests and affinities. One object for each
+keeps memory small, comparing cheap (`is` comes first) and remembered matches shared. What is shared must
+not change, and needs equality and hashing by value, which `types.MappingProxyType` lacks.
 """
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping
+import marshal
+import sys
+from collections.abc import Callable, Hashable, ItemsView, Iterator, Mapping
 from typing import Generic, Self, TypeVar, overload
+from weakref import WeakValueDictionary
 
 K = TypeVar("K")
 V_co = TypeVar("V_co", covariant=True)
 T = TypeVar("T")
+A = TypeVar("A")
+V = TypeVar("V")
+M = TypeVar("M")
+
+# Bounds on what is kept of texts that users write.
+_REMEMBERED_TEXTS = 4_096
+_LONGEST_TEXT = 4_096
 
 
 class FrozenMap(Mapping[K, V_co], Generic[K, V_co]):
@@ -39,8 +50,7 @@ class FrozenMap(Mapping[K, V_co], Generic[K, V_co]):
     def __contains__(self, key: object) -> bool:
         return key in self._items
 
-    # `Mapping` has the next two in Python, at three times the price; filters and scorers call them
-    # for each Pod.
+    # The next two take three times as long in `Mapping`; filters and scorers call them for each Pod.
 
     @overload
     def get(self, key: K, /) -> V_co | None: ...
@@ -72,3 +82,69 @@ class FrozenMap(Mapping[K, V_co], Generic[K, V_co]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._items!r})"
+
+
+def interned(text: str) -> str:
+    """The one object for a text that many objects repeat: a namespace, a Runtime, a Pod's name."""
+    return sys.intern(text) if type(text) is str else text
+
+
+class InternedMaps(Generic[V, M]):
+    """Immutable maps, one object for equal contents, held only while a Run or Pod holds it.
+
+    Items stand in the order of their keys, so that iteration does not depend on which of several
+    equal maps was decoded first. The empty map is held for good.
+    """
+
+    def __init__(self, build: Callable[[Mapping[str, V]], M]) -> None:
+        self._build = build
+        # A key says all that the map says, and does not refer to the map, which would keep it alive.
+        self._maps: WeakValueDictionary[Hashable, M] = WeakValueDictionary()
+        self._empty = build({})
+
+    def of(self, items: Mapping[str, V]) -> M:
+        """The map with these items, whose types are known to be right."""
+        if not items:
+            return self._empty
+        key = frozenset(items.items())
+        known = self._maps.get(key)
+        if known is None:
+            known = self._maps[key] = self._build(dict(sorted(items.items())))
+        return known
+
+    def find(self, items: Mapping[str, object]) -> M | None:
+        """The map with these items if there is one, for items of unchecked types.
+
+        Only fit for maps of strings, which are equal to nothing else.
+        """
+        try:
+            return self._maps.get(frozenset(items.items())) if items else self._empty
+        except TypeError:  # a value that is not a string, and cannot be hashed
+            return None
+
+
+class CompileCache(Generic[A, V]):
+    """What was compiled from a JSON value, remembered by the text of that value.
+
+    The text is marshal's, version 2: the same for the same value, `1`, `1.0` and `true` apart, and
+    five times faster than JSON's. Values of very long texts are compiled each time.
+    """
+
+    def __init__(self, compile_value: Callable[[A], V]) -> None:
+        self._compile = compile_value
+        self._known: dict[bytes, V] = {}
+
+    def of(self, value: A) -> V:
+        """What `value` compiles to."""
+        try:
+            text = marshal.dumps(value, 2)  # type: ignore[arg-type]
+        except ValueError:  # nested too deeply, or not out of plain JSON types
+            return self._compile(value)
+        known = self._known.get(text)
+        if known is None:
+            known = self._compile(value)
+            if len(self._known) >= _REMEMBERED_TEXTS:
+                self._known.clear()
+            if len(text) <= _LONGEST_TEXT:
+                self._known[text] = known
+        return known

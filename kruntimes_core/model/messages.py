@@ -11,10 +11,10 @@ _LONGEST_NUMBER = 128  # in bits
 class InputError(Exception):
     """What a user gave cannot be used. `str()` is one line: what is wrong, where, and what to do.
 
-    This is the base of every error that a user can cause and can mend: a file that cannot be read, a
+    This is the base of every error that a user can cause and correct: a file that cannot be read, a
     plugin that cannot be loaded, an unknown name. Each room raises its own subclass; the command
     catches this class, prints the line and exits with code 2. Any other exception is a defect of
-    ours and keeps its traceback.
+    this program and keeps its traceback.
     """
 
     def __init__(self, message: str) -> None:

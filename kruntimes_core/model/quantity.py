@@ -1,4 +1,4 @@
-"""Kubernetes quantities, exactly: no binary floating point and no decimal context decides a placement.
+"""Exact numbers: Kubernetes quantities, and ratios for scores. No rounding ever decides a placement.
 
 A quantity comes from users, so any string is either refused or read in microseconds: its length is
 bounded, and so is an exponent before it is computed. Python's `Decimal` would accept spellings that
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from typing import NamedTuple
 
 from kruntimes_core.model.messages import quoted
 
@@ -115,8 +116,8 @@ def _read_text(text: str) -> int | Fraction:
     power -= len(fraction)
     if len(digits) + power > _MAX_DIGITS:
         raise _TooLargeError(text, negative=sign == "-")
-    nanos = _nanos(digits, power, binary or 0)
-    return _in_units(-nanos if sign == "-" else nanos)
+    nanos = _nanos(digits, power, binary or 0) * (-1 if sign == "-" else 1)
+    return nanos // _NANOS if nanos % _NANOS == 0 else Fraction(nanos, _NANOS)
 
 
 def _nanos(digits: str, power: int, binary: int) -> int:
@@ -129,6 +130,26 @@ def _nanos(digits: str, power: int, binary: int) -> int:
     return number * scale if power >= 0 else -(-number // scale)
 
 
-def _in_units(nanos: int) -> int | Fraction:
-    amount, rest = divmod(nanos, _NANOS)
-    return Fraction(nanos, _NANOS) if rest else amount
+class Ratio(NamedTuple):
+    """An exact ratio of two integers, ordered as numbers are; equal ratios are equal and hash alike.
+
+    It compares as a tuple. The first part is an integer, which tells most ratios apart at once: to compare
+    two fractions takes ten times as long, and a scorer compares thousands.
+    """
+
+    rounded: int
+    """In units of 2^-64, rounded down."""
+    exact: Fraction
+
+    @classmethod
+    def of(cls, numerator: int, denominator: int) -> Ratio:
+        """Numerator / denominator; the denominator is positive."""
+        return cls((numerator << 64) // denominator, Fraction(numerator, denominator))
+
+    def __float__(self) -> float:
+        """Rounded, to be shown."""
+        return float(self.exact)
+
+    def __hash__(self) -> int:
+        """By the first part: to hash a fraction takes ten times as long."""
+        return hash(self.rounded)

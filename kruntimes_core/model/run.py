@@ -1,13 +1,37 @@
-"""Runs: what plugins see of one, and the observation of its object that only the host needs."""
+"""Runs: what plugins see of one, the observation of its object that only the host needs, and its decoding.
+
+Decoding never raises, whatever the types of fields. It does not look at source, environment, outputs and
+managed fields, so nothing of them is kept.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from math import ceil
+from typing import NamedTuple
+from weakref import WeakValueDictionary
 
-from kruntimes_core.model.frozen import FrozenMap
-from kruntimes_core.model.selectors import Affinity, LabelSet
+from kruntimes_core.model.fields import (
+    NOTHING,
+    DecodeError,
+    condition,
+    is_whole,
+    marked_for_deletion,
+    members,
+    optional_members,
+    text,
+    texts,
+)
+from kruntimes_core.model.frozen import CompileCache, FrozenMap, InternedMaps, interned
+from kruntimes_core.model.messages import quoted
+from kruntimes_core.model.metadata import SharedMetadata
+from kruntimes_core.model.quantity import MAX_AMOUNT, QuantityError, read_quantity, request_amount
+from kruntimes_core.model.selectors import Affinity, LabelSet, compile_affinity
+from kruntimes_core.model.times import parse_duration, parse_time
+from kruntimes_core.model.workspace import workspace_name
 
 
 class Phase(StrEnum):
@@ -104,3 +128,255 @@ class RunObservation:
         if self.assigned_pod is None:
             return False
         return self.phase in ACTIVE_PHASES or self.phase is Phase.UNKNOWN
+
+
+_PHASES = {phase.value: phase for phase in Phase}
+_DEFAULT_BACKOFF_SECONDS = 1.0
+_RUNS = "runs"
+_REQUESTS = "spec.resources.requests"
+
+
+class _Resources(NamedTuple):
+    """What `spec.resources` compiles to."""
+
+    request: Request
+    held: Request
+    invalid: InvalidInput | None
+
+
+class RunDecoder:
+    """Decodes Runs; those that ask for the same share one request and one affinity."""
+
+    def __init__(self, metadata: SharedMetadata) -> None:
+        self._metadata = metadata
+        self._requests: InternedMaps[int, Request] = InternedMaps(Request)
+        self._affinities: WeakValueDictionary[Hashable, Affinity] = WeakValueDictionary()
+        self._resources = CompileCache(self._compile_resources)
+        self._affinity = CompileCache(self._compile_affinity)
+
+    def decode(self, obj: Mapping[str, object], before: RunObservation | None = None) -> RunObservation:
+        """One version of a Run. What is wrong with it is its `invalid`: the first problem in the order
+        InvalidObject, InvalidResources, InvalidAffinity, InvalidWorkspace.
+
+        before: what is known of the Run of that name. While only the status of a Run changes (most of
+        its events), everything else is taken from there.
+        """
+        fields = members(obj)
+        unchanged = before is not None and self._asks_the_same(fields, before)
+        desired = before if before is not None and unchanged else self._desired(fields)
+        metadata, status = members(fields.get("metadata")), members(fields.get("status"))
+        phase, conditions = _phase(status.get("phase")), status.get("conditions")
+        return RunObservation(
+            run=desired.run,
+            version=text(metadata.get("resourceVersion")),
+            generation=desired.generation,
+            phase=phase,
+            assigned_pod=interned(text(status.get("assignedPod"))) or None,
+            assigned_pod_uid=interned(text(status.get("assignedPodUID"))) or None,
+            message=interned(text(status.get("message"))),
+            conditions=tuple(conditions) if phase is Phase.PENDING and isinstance(conditions, list) else (),
+            stopped_at=_stopped_at(conditions),
+            backoff_seconds=desired.backoff_seconds,
+            cancel_requested=desired.cancel_requested,
+            deleting=marked_for_deletion(metadata),
+            invalid=desired.invalid,
+            held=desired.held,
+        )
+
+    def _asks_the_same(self, fields: Mapping[str, object], before: RunObservation) -> bool:
+        """Whether this version of the Run is known to ask for what the version `before` asked for.
+
+        An API server increments the generation with every change outside of `metadata` and `status`, so
+        an equal one of the same UID stands for an equal `spec` (Kubernetes API conventions, Metadata).
+        Labels, annotations and the attempt may change within a generation, so they are compared.
+        """
+        if before.generation is None or before.invalid is not None:
+            return False
+        run, metadata = before.run, members(fields.get("metadata"))
+        status = fields.get("status")
+        return (
+            _generation(metadata) == before.generation
+            and run.uid != ""
+            and metadata.get("uid") == run.uid
+            and metadata.get("name") == run.name
+            and metadata.get("namespace") == run.namespace
+            and (status is None or isinstance(status, dict))
+            and _attempt(members(status)) == run.attempt
+            and self._has_same_metadata(metadata, run)
+        )
+
+    def _has_same_metadata(self, metadata: Mapping[str, object], run: Run) -> bool:
+        labels, annotations = metadata.get("labels"), metadata.get("annotations")
+        if not (is_whole(labels, run.labels) and self._metadata.labels(labels) is run.labels):
+            return False
+        if annotations is None:
+            return not run.annotations
+        readable = texts(annotations)
+        return is_whole(annotations, readable) and self._metadata.annotations(readable) is run.annotations
+
+    def _desired(self, fields: Mapping[str, object]) -> RunObservation:
+        """An observation of everything outside of the status, version and deletion left out."""
+        spec = members(fields.get("spec"))
+        resources = self._resources.of(spec.get("resources"))
+        affinity, bad_affinity = self._affinity.of(spec.get("affinity"))
+        workspace, bad_workspace = _workspace(spec.get("workspace"))
+        run = self._run(fields, resources.request, affinity, workspace)
+        return RunObservation(
+            run=run,
+            generation=_generation(members(fields.get("metadata"))),
+            backoff_seconds=_backoff_seconds(members(spec.get("retryPolicy")).get("backoff")),
+            cancel_requested=spec.get("cancelRequested") is True,
+            invalid=_invalid_object(fields, run) or resources.invalid or bad_affinity or bad_workspace,
+            held=resources.held,
+        )
+
+    def _run(
+        self, fields: Mapping[str, object], request: Request, affinity: Affinity, workspace: str | None
+    ) -> Run:
+        metadata = members(fields.get("metadata"))
+        return Run(
+            namespace=interned(text(metadata.get("namespace"))),
+            name=text(metadata.get("name")),
+            uid=text(metadata.get("uid")),
+            runtime=interned(text(members(fields.get("spec")).get("runtime"))),
+            labels=self._metadata.labels(metadata.get("labels")),
+            annotations=self._metadata.annotations(texts(metadata.get("annotations"))),
+            created=parse_time(metadata.get("creationTimestamp")),
+            request=request,
+            affinity=affinity,
+            workspace=workspace,
+            attempt=_attempt(members(fields.get("status"))),
+        )
+
+    def _compile_resources(self, value: object) -> _Resources:
+        """The complete request: positive integers by resource name, `runs` always among them.
+
+        Zero is dropped, but a zero or missing `runs` is 1. The first amount that is not an integer from 0
+        up to 2^63-1 makes the request invalid (API contract, Resources).
+        """
+        entries, invalid = NOTHING, None
+        amounts: dict[str, int] = {}
+        try:
+            entries = optional_members(optional_members(value, "spec.resources").get("requests"), _REQUESTS)
+        except DecodeError as error:
+            invalid = _invalid("InvalidResources", error)
+        for resource, quantity in entries.items():
+            try:
+                amounts[resource] = _amount(resource, quantity)
+            except DecodeError as error:
+                invalid = invalid or _invalid("InvalidResources", error)
+                amounts[resource] = _readable(resource, quantity)
+        one = {_RUNS: 1}
+        held = self._requests.of(
+            one | {resource: amount for resource, amount in amounts.items() if amount > 0}
+        )
+        return _Resources(held if invalid is None else self._requests.of(one), held, invalid)
+
+    def _compile_affinity(self, value: object) -> tuple[Affinity, InvalidInput | None]:
+        try:
+            affinity, invalid = compile_affinity(value), None
+        except DecodeError as error:
+            affinity, invalid = Affinity(), _invalid("InvalidAffinity", error)
+        key = (affinity.required, affinity.required_anti, affinity.preferred, affinity.preferred_anti)
+        return self._affinities.setdefault(key, affinity), invalid
+
+
+def _invalid(reason: str, error: DecodeError) -> InvalidInput:
+    return InvalidInput(reason, error.path, str(error), error.unreadable)
+
+
+def _phase(value: object) -> Phase:
+    if value is None or value == "":
+        return Phase.PENDING
+    return _PHASES.get(text(value), Phase.UNKNOWN)
+
+
+def _stopped_at(conditions: object) -> datetime | None:
+    running = condition(conditions, "Running")
+    return parse_time(running.get("lastTransitionTime")) if running.get("status") == "False" else None
+
+
+def _backoff_seconds(value: object) -> float:
+    seconds = parse_duration(value)
+    return seconds if seconds is not None and seconds > 0 else _DEFAULT_BACKOFF_SECONDS
+
+
+def _generation(metadata: Mapping[str, object]) -> int | None:
+    """`metadata.generation`; None where it is not a positive integer."""
+    value = metadata.get("generation")
+    return value if type(value) is int and value >= 1 else None
+
+
+def _attempt(status: Mapping[str, object]) -> int:
+    """`status.attempt`, 1-based; 1 where it is not a positive integer."""
+    value = status.get("attempt")
+    return value if type(value) is int and value >= 1 else 1
+
+
+def _amount(resource: object, value: object) -> int:
+    path = f"{_REQUESTS}[{quoted(resource)}]"
+    if not isinstance(resource, str):
+        raise DecodeError(path, "a resource name must be a string")
+    try:
+        return request_amount(value)
+    except QuantityError as error:
+        raise DecodeError(path, str(error), unreadable=error.unreadable) from None
+
+
+def _readable(resource: object, value: object) -> int:
+    """What can be read of an amount that is not valid: an active Run must not hold less than that.
+
+    A fraction is rounded up, what is above 2^63-1 counts as that, all else as 0 (API contract, Resources).
+    """
+    try:
+        return min(ceil(read_quantity(value)), MAX_AMOUNT) if isinstance(resource, str) else 0
+    except QuantityError:
+        return 0
+
+
+def _workspace(value: object) -> tuple[str | None, InvalidInput | None]:
+    """The workspace that a Run names, and why it cannot be placed on any (InvalidWorkspace)."""
+    try:
+        return workspace_name(value), None
+    except DecodeError as error:
+        return None, _invalid("InvalidWorkspace", error)
+
+
+def _invalid_object(fields: Mapping[str, object], run: Run) -> InvalidInput | None:
+    """Why the object is not a Run (InvalidObject), or None. `run` is what was read of it."""
+    try:
+        metadata = members(fields.get("metadata"))
+        if not (run.namespace and run.name):
+            _check_name(metadata, "namespace")
+            _check_name(metadata, "name")
+        if not run.uid and metadata.get("uid") is not None:
+            raise DecodeError("metadata.uid", f"{quoted(metadata['uid'])} is not a UID: write a string")
+        _check_texts(metadata, "labels", run.labels)
+        _check_texts(metadata, "annotations", texts(metadata.get("annotations")))
+        if not run.runtime:
+            _check_runtime(fields.get("spec"))
+        if not isinstance(fields.get("status"), Mapping | None):
+            raise DecodeError("status", f"{quoted(fields['status'])} is not an object")
+    except DecodeError as error:
+        return _invalid("InvalidObject", error)
+    return None
+
+
+def _check_name(metadata: Mapping[str, object], field: str) -> None:
+    value = metadata.get(field)
+    if not isinstance(value, str) or not value:
+        raise DecodeError(f"metadata.{field}", f"{quoted(value)} is not a {field}: write a string")
+
+
+def _check_texts(metadata: Mapping[str, object], field: str, readable: Mapping[str, str]) -> None:
+    if not is_whole(metadata.get(field), readable):
+        problem = "keys and values must be strings: quote numbers, true, false and null"
+        raise DecodeError(f"metadata.{field}", problem)
+
+
+def _check_runtime(spec: object) -> None:
+    if not isinstance(spec, Mapping):
+        raise DecodeError("spec", f"{quoted(spec)} is not an object: write spec.runtime and more")
+    raise DecodeError(
+        "spec.runtime", f"{quoted(spec.get('runtime'))} is not a Runtime: write the name of one"
+    )

@@ -1,12 +1,24 @@
-"""Label sets, label selectors with the meaning that Kubernetes gives them, and affinity terms."""
+"""Label sets, label selectors as Kubernetes matches them, affinity terms, and the decoding of these.
+
+Selectors follow the rules of apimachinery's `labels.NewRequirement`. An API server refuses what breaks
+these rules, and it cannot match what its author meant, so the Run that carries it fails, and no other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kruntimes_core.model.fields import (
+    DecodeError,
+    is_label_value,
+    is_qualified_name,
+    optional_list,
+    optional_members,
+)
 from kruntimes_core.model.frozen import FrozenMap
+from kruntimes_core.model.messages import quoted
 
 RUNTIME_POD_TOPOLOGY = "kruntimes.io/runtime-pod"
 """The only topology that v1alpha1 of the API knows: the Runtime Pod itself."""
@@ -79,9 +91,6 @@ class LabelSelector(frozenset[Requirement]):
         """All that labels must meet."""
         return self
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a LabelSelector cannot be changed (attribute {name})")
-
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether every requirement matches `labels`."""
         return all(requirement.matches(labels) for requirement in self)
@@ -113,3 +122,122 @@ class Affinity:
     required_anti: tuple[AffinityTerm, ...] = ()
     preferred: tuple[WeightedTerm, ...] = ()
     preferred_anti: tuple[WeightedTerm, ...] = ()
+
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+_MAX_TERMS = 32
+_MAX_WEIGHT = 100
+_OPERATORS = {operator.value: operator for operator in Operator}
+_WITH_VALUES = frozenset({Operator.IN, Operator.NOT_IN})
+
+
+def compile_affinity(value: object) -> Affinity:
+    """Compile `spec.affinity`; empty when absent.
+
+    Raises `DecodeError` for the first term that breaks a bound of the API contract (Affinity).
+    """
+    path = "spec.affinity"
+    affinity = optional_members(value, path)
+    together = optional_members(affinity.get("runAffinity"), f"{path}.runAffinity")
+    apart = optional_members(affinity.get("runAntiAffinity"), f"{path}.runAntiAffinity")
+    return Affinity(
+        required=_required(together, f"{path}.runAffinity.{_REQUIRED}"),
+        required_anti=_required(apart, f"{path}.runAntiAffinity.{_REQUIRED}"),
+        preferred=_preferred(together, f"{path}.runAffinity.{_PREFERRED}"),
+        preferred_anti=_preferred(apart, f"{path}.runAntiAffinity.{_PREFERRED}"),
+    )
+
+
+def _required(half: Mapping[str, object], path: str) -> tuple[AffinityTerm, ...]:
+    return tuple(_term(entry, place) for place, entry in _entries(half.get(_REQUIRED), path))
+
+
+def _preferred(half: Mapping[str, object], path: str) -> tuple[WeightedTerm, ...]:
+    return tuple(_weighted(entry, place) for place, entry in _entries(half.get(_PREFERRED), path))
+
+
+def _entries(value: object, path: str) -> Iterator[tuple[str, object]]:
+    terms = optional_list(value, path)
+    if len(terms) > _MAX_TERMS:
+        problem = f"{len(terms)} terms are too many: write at most {_MAX_TERMS}"
+        raise DecodeError(path, problem, unreadable=False)
+    return ((f"{path}[{place}]", entry) for place, entry in enumerate(terms))
+
+
+def _weighted(value: object, path: str) -> WeightedTerm:
+    fields = optional_members(value, path)
+    weight = fields.get("weight")
+    if type(weight) is not int or not 1 <= weight <= _MAX_WEIGHT:
+        problem = f"{quoted(weight)} is not a weight: write a whole number from 1 to {_MAX_WEIGHT}"
+        raise DecodeError(f"{path}.weight", problem, unreadable=type(weight) is not int)
+    return WeightedTerm(weight, _term(fields.get("runAffinityTerm"), f"{path}.runAffinityTerm"))
+
+
+def _term(value: object, path: str) -> AffinityTerm:
+    fields = optional_members(value, path)
+    topology = fields.get("topologyKey")
+    if topology != RUNTIME_POD_TOPOLOGY:
+        problem = f"{quoted(topology)} is not a topology of Runs: write {RUNTIME_POD_TOPOLOGY}"
+        raise DecodeError(f"{path}.topologyKey", problem)
+    try:
+        return AffinityTerm(compile_selector(fields.get("labelSelector")))
+    except DecodeError as error:
+        raise error.below(path) from None
+
+
+def compile_selector(value: object) -> LabelSelector:
+    """Compile a metav1.LabelSelector.
+
+    In: its JSON. Raises `DecodeError`, with the path below the selector: `unreadable` when it cannot
+    be compiled, not so when it is empty (it would match every Run; the API does not allow it).
+    """
+    if not isinstance(value, Mapping):
+        raise DecodeError("labelSelector", f"{quoted(value)} is not a selector: write matchLabels")
+    labels = optional_members(value.get("matchLabels"), "labelSelector.matchLabels")
+    expressions = optional_list(value.get("matchExpressions"), "labelSelector.matchExpressions")
+    requirements = set()
+    for key, label in labels.items():
+        path = "labelSelector.matchLabels"
+        values = frozenset({_label_value(label, key, path)})
+        requirements.add(Requirement(_key(key, path), Operator.IN, values))
+    for place, expression in enumerate(expressions):
+        requirements.add(_requirement(expression, f"labelSelector.matchExpressions[{place}]"))
+    if not requirements:
+        problem = "it is empty and would match every Run: write matchLabels or matchExpressions"
+        raise DecodeError("labelSelector", problem, unreadable=False)
+    return LabelSelector(frozenset(requirements))
+
+
+def _requirement(value: object, path: str) -> Requirement:
+    fields = optional_members(value, path)
+    key = _key(fields.get("key"), f"{path}.key")
+    operator = _operator(fields.get("operator"), key, f"{path}.operator")
+    given = optional_list(fields.get("values"), f"{path}.values")
+    if (operator in _WITH_VALUES) != bool(given):
+        wanted = "needs at least one value" if operator in _WITH_VALUES else "takes no values"
+        raise DecodeError(f"{path}.values", f"operator {operator.value} on key {quoted(key)} {wanted}")
+    values = frozenset(_label_value(entry, key, f"{path}.values") for entry in given)
+    return Requirement(key, operator, values)
+
+
+def _key(key: object, path: str) -> str:
+    if not isinstance(key, str) or not is_qualified_name(key):
+        rule = "write up to 63 letters, digits, '-', '_' or '.', after an optional DNS prefix and '/'"
+        raise DecodeError(path, f"{quoted(key)} is not a label key: {rule}")
+    return key
+
+
+def _operator(operator: object, key: str, path: str) -> Operator:
+    known = _OPERATORS.get(operator) if isinstance(operator, str) else None
+    if known is None:
+        problem = f"unknown operator {quoted(operator)} on key {quoted(key)}: write {', '.join(_OPERATORS)}"
+        raise DecodeError(path, problem)
+    return known
+
+
+def _label_value(value: object, key: object, path: str) -> str:
+    if not isinstance(value, str) or not is_label_value(value):
+        rule = "write nothing or up to 63 letters, digits, '-', '_' or '.'"
+        raise DecodeError(path, f"{quoted(value)} of key {quoted(key)} is not a label value: {rule}")
+    return value

@@ -1,7 +1,7 @@
 """Affinity targets: the active and assumed Runs, counted by their label sets.
 
 Labels come in few distinct sets, so a term is matched once against each distinct set and not once
-against each Run. Whether a term has a target at all is a count that follows the changes, never a scan.
+against each Run. Where there are many sets, counts of the Runs that a selector matches follow the changes.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from immutables import Map
 
 from kruntimes_core.model.selectors import LabelSelector, LabelSet
 
-# Label sets whose matching selectors an index remembers. Labels come from users; memory must not
-# grow with them.
+# Label sets whose matching selectors an index remembers. Users write labels: memory must not grow with them.
 _REMEMBERED_LABEL_SETS = 4_096
-# How many selectors one multiset counts for. More than that, and counting starts anew.
+# How many selectors one multiset keeps counts for. Above that it starts anew.
 _COUNTED_SELECTORS = 512
-# So few label sets, as a Pod has, are looked at faster than counts can follow the changes.
+# So few label sets, as a Pod has, are matched faster than counts can follow the changes.
 _FEW_SETS = 8
 
 
@@ -32,7 +31,7 @@ class SelectorIndex:
 
     def __init__(self) -> None:
         self.selectors: dict[LabelSelector, None] = {}
-        """In order, and only growing; one thread may add one while another looks for those that match."""
+        """In the order in which they came, none is ever removed: one thread may add while another reads."""
         self._found: dict[LabelSet, tuple[int, list[LabelSelector]]] = {}
 
     def matching(self, labels: LabelSet) -> list[LabelSelector]:
@@ -61,7 +60,7 @@ class _Counts(dict[LabelSelector, int]):
         self.index = index
 
     def remember(self, selector: LabelSelector, number: int) -> None:
-        """Note a number. The index learns of the selector first: a copy made meanwhile must find it there."""
+        """Keep a number. The index gets the selector first, for copies that are made meanwhile."""
         self.index.selectors[selector] = None
         self[selector] = number
 
@@ -118,15 +117,15 @@ class Targets(Mapping[LabelSet, int]):
             raise ValueError(f"a multiset of targets cannot hold {number} of {labels!r}")
         changed = Targets.__new__(type(self))
         changed._sets = self._sets.set(labels, number) if number else self._sets.delete(labels)
-        changed._counts = self._counts_after(labels, difference) if len(changed._sets) > _FEW_SETS else None
-        if not number and changed._counts is not None:
-            changed._counts.index.forget(labels)
+        if len(changed._sets) <= _FEW_SETS:
+            changed._counts = None
+        elif self._counts is None:
+            changed._counts = _Counts(SelectorIndex())
+        else:
+            changed._counts = self._counts.after(labels, difference)
+            if not number:
+                changed._counts.index.forget(labels)
         return changed
-
-    def _counts_after(self, labels: LabelSet, difference: int) -> _Counts:
-        return (
-            self._counts.after(labels, difference) if self._counts is not None else _Counts(SelectorIndex())
-        )
 
     def __getitem__(self, labels: LabelSet) -> int:
         return self._sets[labels]

@@ -1,9 +1,13 @@
-"""PersistentWorkspaces: the values that plugins see, and their observations."""
+"""PersistentWorkspaces: the values that plugins see, their observations, and their decoding."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+
+from kruntimes_core.model.fields import DecodeError, is_subdomain, members, optional_members, text
+from kruntimes_core.model.messages import quoted
 
 
 class WorkspacePhase(StrEnum):
@@ -41,3 +45,60 @@ class WorkspaceObservation:
 
     workspace: Workspace
     version: str = ""
+
+
+_KIND = "PersistentWorkspace"
+_API_GROUP = "kruntimes.io/v1alpha1"
+_DEFAULT_MODE = "RuntimePodLocal"
+_PHASES = {phase.value: phase for phase in WorkspacePhase}
+
+
+def decode_workspace(obj: Mapping[str, object]) -> WorkspaceObservation:
+    """One version of a PersistentWorkspace; a field of a wrong type reads as empty or unknown."""
+    metadata, spec, status = (members(members(obj).get(part)) for part in ("metadata", "spec", "status"))
+    workspace = Workspace(
+        namespace=text(metadata.get("namespace")),
+        name=text(metadata.get("name")),
+        uid=text(metadata.get("uid")),
+        runtime=text(spec.get("runtime")),
+        mode=_mode(spec.get("mode")),
+        phase=_phase(status.get("phase")),
+        bound_pod=text(status.get("boundPod")) or None,
+    )
+    return WorkspaceObservation(workspace=workspace, version=text(metadata.get("resourceVersion")))
+
+
+def _mode(value: object) -> str:
+    return _DEFAULT_MODE if value in (None, "") else text(value)
+
+
+def _phase(value: object) -> WorkspacePhase:
+    if value in (None, ""):
+        return WorkspacePhase.PENDING
+    return _PHASES.get(text(value), WorkspacePhase.UNKNOWN)
+
+
+def workspace_name(value: object) -> str | None:
+    """The name in `spec.workspace` of a Run; None when the field is absent.
+
+    Raises `DecodeError` for another kind or group, and for a name that no object can have.
+    """
+    if value is None:
+        return None
+    path = "spec.workspace"
+    fields = optional_members(value, path)
+    _check_only(fields, "kind", _KIND, path)
+    _check_only(fields, "apiGroup", _API_GROUP, path)
+    name = fields.get("name")
+    if not isinstance(name, str) or not is_subdomain(name):
+        raise DecodeError(
+            f"{path}.name", f"{quoted(name)} is not a name: write that of a PersistentWorkspace"
+        )
+    return name
+
+
+def _check_only(fields: Mapping[str, object], field: str, supported: str, path: str) -> None:
+    given = fields.get(field)
+    if given not in (None, "", supported):
+        problem = f"{quoted(given)} is not supported: write {supported} or leave it out"
+        raise DecodeError(f"{path}.{field}", problem, unreadable=not isinstance(given, str))

@@ -47,7 +47,7 @@ def profiles_of(*plugins: ActivePlugin) -> Profiles:
 
 def installed_profiles() -> Profiles:
     """What the default configuration makes of the plugins that are installed."""
-    return build_profiles(Configuration.default(), PluginRegistry())
+    return build_profiles(Configuration(), PluginRegistry())
 
 
 class Calls(list[tuple[str, str, Mapping[str, Any]]]):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.model.yaml_text import load_documents
+from kruntimes_core.model.yaml_files import load_documents
 from realcluster.client import RUNS, WORKSPACES, Client, Object
 
 ROOT = Path(__file__).parents[2]

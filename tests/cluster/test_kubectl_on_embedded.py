@@ -100,7 +100,7 @@ def test_apply_says_created_configured_and_unchanged(drive: Drive) -> None:
     drive(scene)
 
 
-def test_what_is_wrong_is_said_in_the_words_of_a_real_server(drive: Drive) -> None:
+def test_a_refusal_names_the_field_and_what_is_wrong(drive: Drive) -> None:
     async def scene(kubectl: Kubectl) -> None:
         bad = RUN.replace("task: {entrypoint: m.py}", "")
         said = await kubectl("apply", "-f", "-", text=bad, fails=True)
@@ -108,7 +108,7 @@ def test_what_is_wrong_is_said_in_the_words_of_a_real_server(drive: Drive) -> No
         unknown = await kubectl(
             "apply", "-f", "-", text=RUN.replace("runtime: py", "runtime: py, zone: a"), fails=True
         )
-        assert 'strict decoding error: unknown field "spec.zone"' in unknown
+        assert 'the body is not a valid Run: unknown field "spec.zone"' in unknown
         applied = await kubectl("apply", "--server-side", "-f", "-", text=RUN, fails=True)
         assert "apply without --server-side" in applied
 

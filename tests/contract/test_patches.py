@@ -33,7 +33,6 @@ OPERATIONS: tuple[list[dict[str, Any]], ...] = (
 )
 NOT_APPLICABLE: tuple[list[dict[str, Any]], ...] = (
     [{"op": "remove", "path": "/metadata/labels/none"}],
-    [{"op": "replace", "path": "/spec/none", "value": 1}],
     [{"op": "add", "path": "/spec/none/below", "value": 1}],
     [{"op": "test", "path": "/spec/runtime", "value": "other"}],
     [{"op": "move", "from": "/spec/none", "path": "/spec/runtime"}],

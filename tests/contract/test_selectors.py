@@ -23,6 +23,11 @@ BY_LABELS = {
     "cohort in (,)": [],
     "size>5": ["r3"],
     "size<5": [],
+    " cohort = a , team = x ": ["r1"],
+    "size > 5": ["r3"],
+    "cohort>1": [],
+    "other<1": [],
+    "app.kubernetes.io/x!=y": ["r1", "r2", "r3"],
     "": ["r1", "r2", "r3"],
 }
 BAD_LABELS = (
@@ -91,6 +96,7 @@ def test_field_selectors_of_runs(site: Site) -> None:
         "metadata.name==r1,metadata.namespace!=x": ["r1"],
         "metadata.name=r1,metadata.name=r2": [],
         "metadata.name=R/1": [],
+        r"metadata.name=r1\,r2": [],
         "": ["r1", "r2", "r3"],
     }.items():
         assert site.list(RUNS, fieldSelector=selector).names == names, selector

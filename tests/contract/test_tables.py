@@ -5,7 +5,7 @@ from __future__ import annotations
 from contract import Site, contract
 from contract.site import METADATA, METADATA_LIST, TABLE
 from embedded.bodies import event_body, lease_body, pod_body, run_body, workspace_body
-from realcluster.client import CRDS, NAMESPACES, PODS, RUNS, RUNTIMES, WORKSPACES, Resource
+from realcluster.client import NAMESPACES, PODS, RUNS, RUNTIMES, WORKSPACES, Resource
 
 LEASES = Resource("coordination.k8s.io", "v1", "leases")
 EVENTS = Resource("events.k8s.io", "v1", "events")
@@ -108,7 +108,6 @@ def test_tables_of_built_in_kinds(site: Site) -> None:
         assert len(site.send("GET", site.path(resource), accept=TABLE).body["rows"]) == 1
     name = f"metadata.name={site.namespace}"
     assert len(site.send("GET", NAMESPACES.path(None), accept=TABLE, fieldSelector=name).body["rows"]) == 1
-    site.send("GET", CRDS.path(None, "runs.kruntimes.io"), accept=TABLE)
 
 
 @contract

@@ -30,7 +30,8 @@ def state(image: Image) -> dict[Path, int]:
 
 
 def pins(text: str) -> dict[str, str]:
-    found = re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE)
+    # A line with a condition after its version is for another system.
+    found = re.findall(r"^([\w.-]+)==(\S+)(?: \\)?$", text, re.MULTILINE)
     return {canonicalize_name(name): version for name, version in found}
 
 

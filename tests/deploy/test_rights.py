@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deployment.chart import Object, Rendered, render
-from kruntimes_core.cluster.leader_election.lease_lock import LEASE, LEASES
+from kruntimes_core.cluster.client.resources import LEASE, LEASES
 from kruntimes_core.cluster.permissions import REQUIRED, Permission
 from realcluster.deployed import rights_of
 

@@ -63,7 +63,7 @@ def test_a_dry_run_reads_with_rights_to_read_and_reports(site: Site, place: str,
         work.pod("py-0")
         work.run("r-0")
         scheduler.says("deciding")
-        scheduler.wait_until(lambda: "1 open" in scheduler.get("metrics", "/dry-run")[1])
+        scheduler.wait_until(lambda: "1 open" in scheduler.get("debug", "/dry-run")[1])
         assert scheduler.get("probes", "/readyz")[0] == 200
         assert work.phases() == {"r-0": ""}
         work.delete("r-0")

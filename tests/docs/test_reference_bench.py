@@ -2,49 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import pytest
 
-from kruntimes_core.lab.bench.live.load import MOST_RUNS, Load
-from kruntimes_core.lab.bench.live.observing.judge import Rule
-from kruntimes_core.lab.bench.live.report.document import API_VERSION, SUMMARY, bench_document
-from kruntimes_core.lab.bench.live.report.results import Machine, Results, Round
-from kruntimes_core.lab.bench.live.scheduler.command import PLACEHOLDERS
+from kruntimes_core.lab.bench.live.load import MOST_RUNS, BenchLoad
+from kruntimes_core.lab.bench.live.results import (
+    API_VERSION,
+    FIGURES,
+    Results,
+    RoundResult,
+)
+from kruntimes_core.lab.bench.live.scheduler import PLACEHOLDERS
+from kruntimes_core.lab.invariants import Invariant
 from tests.docs.pages import first_column, page
 
 DOCUMENT = page("docs/reference/bench-document.md")
 HOW_TO = page("docs/how-to/measure.md")
-COMMAND = page("docs/reference/cli.md").section("kruntimes bench")
+COMMAND = page("docs/reference/cli/bench.md").text
 
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    numbers: dict[str, Any] = {
-        field.name: 1.0
-        for field in fields(Round)
-        if field.name not in ("placements", "created_at", "ceiling", "number", "expected", "counted")
-    }
-    round_ = Round(
-        number=1, expected=1, counted=1, placements=[(1.0, 0.5)], created_at=[0.5], ceiling=[2.0], **numbers
+    round_ = RoundResult(
+        number=1,
+        expected=1,
+        placements=[(1.0, 0.5)],
+        created_at=[0.5],
+        seconds=1.0,
+        figures=dict.fromkeys(FIGURES, 1.0),
     )
     results = Results(
         bench="a",
         started_at="2026-01-02T03:04:05Z",
         server="http://127.0.0.1:1",
         version="v1.37.2",
-        machine=Machine(2, None),
+        processors=2,
+        load_average=None,
         command=None,
         pid=None,
-        load=Load(),
+        load=BenchLoad(),
         in_flight=32,
         rounds=[round_],
         ceiling=[[2.0]],
-        findings=[],
+        violations=[],
         gaps=0,
     )
-    return bench_document(results, 10.0)
+    return results.document(10.0)
 
 
 def keys(title: str) -> list[str]:
@@ -56,10 +60,10 @@ def test_the_document_has_these_keys(document: dict[str, Any]) -> None:
     assert keys("document") == list(document)
     assert keys("load") == list(document["load"])
     assert keys("ceiling") == list(document["ceiling"])
-    assert keys("figures") == list(document["summary"]) == list(SUMMARY)
+    assert keys("figures") == list(document["summary"]) == list(FIGURES)
     assert [*keys("round"), *keys("figures")] == [
-        *(key for key in round_ if key not in SUMMARY),
-        *(key for key in round_ if key in SUMMARY),
+        *(key for key in round_ if key not in FIGURES),
+        *(key for key in round_ if key in FIGURES),
     ]
     assert keys("window") == list(round_["windows"][0])
     for part in ("server", "machine", "scheduler"):
@@ -70,8 +74,8 @@ def test_the_document_has_these_keys(document: dict[str, Any]) -> None:
     assert f"`{API_VERSION}`" in DOCUMENT.text
 
 
-def test_the_rules_are_those_of_the_judge() -> None:
-    assert first_column(HOW_TO.section("What it judges")) == [rule.value for rule in Rule]
+def test_the_rules_are_the_invariants() -> None:
+    assert first_column(HOW_TO.section("What it judges")) == [rule.value for rule in Invariant]
 
 
 def test_the_most_runs_of_a_round_are_said() -> None:

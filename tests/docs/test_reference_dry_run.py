@@ -9,18 +9,21 @@ import pytest
 import yaml
 
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.cli.scheduler.comparison import report_lines
+from kruntimes_core.cli.scheduler.serve import report_lines
 from kruntimes_core.cluster.clock import SystemClock
-from kruntimes_core.cluster.dry_run.differences import (
+from kruntimes_core.cluster.dry_run.held_decisions import PATIENCE_SECONDS
+from kruntimes_core.cluster.dry_run.report import (
+    API_VERSION,
+    BLAMED,
     Difference,
     DifferenceKind,
+    DryRunReport,
     Hint,
     NotCompared,
     Score,
     ScorePair,
+    report_document,
 )
-from kruntimes_core.cluster.dry_run.expired_decisions import PATIENCE_SECONDS
-from kruntimes_core.cluster.dry_run.report import API_VERSION, BLAMED, DryRunReport, report_document
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.permissions import REQUIRED, Permission
 from kruntimes_core.testing.builders import make_run

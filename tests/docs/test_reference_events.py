@@ -1,7 +1,6 @@
 """What operators look up about Events is what the code sends."""
 
-from kruntimes_core.cluster.event_recorder.event import CONTROLLER, EventOutcome, EventReason
-from kruntimes_core.cluster.event_recorder.event_queue import Lane
+from kruntimes_core.cluster.event_recorder.event import CONTROLLER, EventOutcome, EventReason, Lane
 from tests.docs.pages import first_column, page, rows
 
 EVENTS = page("docs/reference/events.md")

@@ -9,15 +9,15 @@ import click
 import pytest
 from annotated_types import Ge, Le
 
-from kruntimes_core.cli.app import app
-from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.output.forms import FORMS
-from kruntimes_core.cli.plan.options import PlanOptions
+from kruntimes_core.cli.commands import Exit
+from kruntimes_core.cli.main import app
+from kruntimes_core.cli.options import FORMS
+from kruntimes_core.cli.plan import PlanOptions
 from kruntimes_core.engine.counters import ConflictStage, Counters, SyncResult, WakeupSource
 from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.framework.configuration import ActivationState, models
 from kruntimes_core.framework.configuration.models import Section
-from tests.docs.pages import ROOT, first_column, page, rows
+from tests.docs.pages import ROOT, all_pages, first_column, page, rows
 from tests.docs.shell import Shell
 
 CONFIGURATION = page("docs/reference/configuration.md")
@@ -78,17 +78,21 @@ def leaves(command: click.Command, path: str) -> Iterator[tuple[str, click.Comma
 
 
 COMMANDS = {"kruntimes": app, **dict(leaves(app, "kruntimes"))}
+# A command has a page, or a section of the page of its group.
+DESCRIBED = {
+    title: described.section(title)
+    for described in (COMMAND, *(one for one in all_pages() if one.name.startswith("docs/reference/cli/")))
+    for title in re.findall(r"^##? (kruntimes.*)$", described.text, re.MULTILINE)
+}
 
 
-def test_every_command_has_its_section() -> None:
-    assert re.findall(r"^## (kruntimes.*)$", COMMAND.text, re.MULTILINE) == list(COMMANDS)
+def test_every_command_is_described() -> None:
+    assert sorted(DESCRIBED) == sorted(COMMANDS)
 
 
 @pytest.mark.parametrize("path", COMMANDS)
 def test_a_command_has_these_options(path: str) -> None:
-    said = re.findall(
-        r"(?<!\S)--?[\w-]+", " ".join(c for c in first_column(COMMAND.section(path)) if c[0] == "-")
-    )
+    said = re.findall(r"(?<!\S)--?[\w-]+", " ".join(c for c in first_column(DESCRIBED[path]) if c[0] == "-"))
     options = [one for one in COMMANDS[path].params if isinstance(one, click.Option)]
     taken = [option for parameter in options for option in parameter.opts]
     assert sorted(option.strip(",") for option in said) == sorted(
@@ -98,7 +102,7 @@ def test_a_command_has_these_options(path: str) -> None:
 
 @pytest.mark.parametrize("path", ["kruntimes plan", "kruntimes plugins list"])
 def test_the_forms_of_output_are_named(path: str) -> None:
-    assert all(f"`{form}`" in COMMAND.section(path) for form in FORMS)
+    assert all(f"`{form}`" in DESCRIBED[path] for form in FORMS)
 
 
 def test_exit_codes_are_those_of_the_command() -> None:
@@ -106,7 +110,7 @@ def test_exit_codes_are_those_of_the_command() -> None:
 
 
 def test_states_of_plugins_are_those_that_are_shown() -> None:
-    listed = [cell for cell in first_column(COMMAND.section("kruntimes plugins list")) if cell[0] != "-"]
+    listed = [cell for cell in first_column(DESCRIBED["kruntimes plugins list"]) if cell[0] != "-"]
     assert listed == [state.value for state in ActivationState]
 
 

@@ -93,4 +93,4 @@ def test_files_are_read_in_an_order_that_names_them_once() -> None:
 
 def test_the_counts_that_it_speaks_of_are_there() -> None:
     (path,) = re.findall(r"`(tests/[\w/]+)`", CACHE.text)
-    assert list((ROOT / path).glob("test_*.py"))
+    assert list((ROOT / path).rglob("test_*.py"))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kruntimes_core.lab.bench.live.load import Load, Mode
-from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL
+from kruntimes_core.lab.bench.live.load import BenchLoad, Mode
+from kruntimes_core.lab.bench.objects import BENCH_LABEL
 from realcluster.bench import Bench
 from realcluster.client import NAMESPACES, PODS, RUNS
 from realcluster.scheduler import COMMAND
@@ -37,22 +37,20 @@ def nothing_is_left(cluster: Cluster) -> bool:
 
 
 def test_a_burst_beside_runs_that_wait(bench: Bench, cluster: Cluster) -> None:
-    load = Load(mode=Mode.BURST, runs=60, pods=6, hopeless=10, waiting_elsewhere=10, cohorts=3)
+    load = BenchLoad(mode=Mode.BURST, runs=60, pods=6, hopeless=10, waiting_elsewhere=10, cohorts=3)
     results = bench(load, repeat=2)
-    assert results.passed, results.findings
+    assert results.passed, results.violations
     for round_ in results.rounds:
         assert round_.placed == 60
-        assert round_.latency is not None
-        assert round_.latency.p50 <= round_.latency.p99 <= round_.latency.highest
-        assert round_.resident_bytes is not None
-        assert round_.peak_bytes is not None
-        assert 0 < round_.resident_bytes <= round_.peak_bytes
+        known = {key: value for key, value in round_.figures.items() if value is not None}
+        assert known["p50Seconds"] <= known["p95Seconds"] <= known["p99Seconds"]
+        assert 0 < known["residentBytes"] <= known["peakBytes"]
     assert len(results.ceiling) == 3
     assert nothing_is_left(cluster)
 
 
 def test_an_open_load_in_several_places(bench: Bench, cluster: Cluster) -> None:
-    load = Load(
+    load = BenchLoad(
         mode=Mode.OPEN,
         rate=20,
         seconds=2,
@@ -64,14 +62,14 @@ def test_an_open_load_in_several_places(bench: Bench, cluster: Cluster) -> None:
     )
     results = bench(load)
     (round_,) = results.rounds
-    assert results.passed, results.findings
+    assert results.passed, results.violations
     assert round_.placed == len(load.arrivals(1))
     assert nothing_is_left(cluster)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_scheduler_that_errs_is_found_out(bench: Bench, fault: str) -> None:
-    results = bench(Load(runs=12, pods=3), command=bad(fault))
+    results = bench(BenchLoad(runs=12, pods=3), command=bad(fault))
     assert results.broken[fault] > 0
     assert not results.passed
 

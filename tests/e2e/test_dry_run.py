@@ -85,7 +85,7 @@ def test_it_says_where_it_differs_and_by_which_plugin_and_writes_nothing(
     for name in ("py-0", "py-1"):
         work.pod(name, runs=4)
     with place.dry("--leader-elect", "-o", "json") as dry:
-        dry.says("a dry run takes no lease, whatever --leader-elect says")
+        dry.says("a dry run takes no lease: --leader-elect is ignored")
         dry.says("deciding")
         for name in ("r-0", "r-1", "r-2"):
             work.run(name)
@@ -104,7 +104,7 @@ def test_it_says_where_it_differs_and_by_which_plugin_and_writes_nothing(
         assert dry.metric("dry_run_differences_total", kind="pod_scored_lower", plugin="LeastLoaded") == 1
         status, text = dry.get("probes", "/readyz?verbose")
         assert (status, "[+]dry-run ok: nothing is written; 3 agreed, 1 differed" in text) == (200, True)
-        assert "3 agreed, 1 differed, 0 open" in dry.get("metrics", "/dry-run")[1]
+        assert "3 agreed, 1 differed, 0 open" in dry.get("debug", "/dry-run")[1]
         assert dry.stop() == 0
 
     told: dict[str, Any] = json.loads(place.report.read_text())

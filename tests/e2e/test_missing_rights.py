@@ -49,7 +49,7 @@ class Site:
         return self.scheduler.get("probes", "/readyz?verbose")[1]
 
     def missing(self, right: Permission) -> float:
-        return self.scheduler.metric("missing_rights", verb=right.verb, resource=right.title)
+        return self.scheduler.metric("missing_permissions", verb=right.verb, resource=right.title)
 
     def place_one(self) -> None:
         """Place a Run, and end it."""

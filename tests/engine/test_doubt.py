@@ -92,15 +92,6 @@ def test_a_request_that_lands_after_it_was_given_up_is_counted_once(contested: H
     assert not host.engine.counters.reservation_conflicts
 
 
-def test_a_409_to_a_repeat_leads_to_a_read_and_frees_nothing(contested: Host) -> None:
-    host = contested
-    host.disturb("r1", lose_request, refuse(409))
-    host.watches.hold(RUNS)
-    host.advance(1.5)
-    assert host.reads("r1") == 2
-    assert host.usage() == {"runs": 1}
-
-
 @pytest.mark.parametrize("status", [403, 422, 429])
 def test_any_refusal_of_a_repeat_frees_nothing(contested: Host, status: int) -> None:
     host = contested
@@ -144,36 +135,27 @@ def test_a_pod_that_goes_after_a_refused_repeat_moves_the_version_on_too(
     assert host.pod_of("r1") is None
 
 
-def test_another_version_without_an_assignment_means_that_it_can_never_land(contested: Host) -> None:
+@pytest.mark.parametrize(
+    ("change", "becomes"),
+    [
+        (lambda host: host.change("r1", spec={"cancelRequested": True}), ("uid-r1", "Cancelled")),
+        (lambda host: host.delete("r1"), None),
+        (lambda host: host.run("r1", uid="U2"), ("U2", "Pending")),
+    ],
+    ids=["another version without an assignment", "gone", "another Run of that name"],
+)
+def test_a_read_that_shows_that_the_bind_can_never_be_applied_frees_the_room(
+    contested: Host, change: Callable[[Host], object], becomes: tuple[str, str] | None
+) -> None:
     host = contested
     host.work()
     host.watches.hold(RUNS)
-    host.change("r1", spec={"cancelRequested": True})
-    host.disturb("r1", lose_request)
-    host.settle()
-    assert host.status("r1")["phase"] == "Cancelled"
-    assert host.pod_of("r2") == "py-0"
-
-
-def test_in_doubt_a_run_that_is_gone_frees_its_room(contested: Host) -> None:
-    host = contested
-    host.work()
-    host.watches.hold(RUNS)
-    host.delete("r1")
+    change(host)
     host.disturb("r1", lose_request)
     host.settle()
     assert host.pod_of("r2") == "py-0"
-
-
-def test_in_doubt_another_run_of_that_name_frees_the_room_and_is_taken_in(contested: Host) -> None:
-    host = contested
-    host.work()
-    host.watches.hold(RUNS)
-    host.run("r1", uid="U2")
-    host.disturb("r1", lose_request)
-    host.settle()
-    assert host.engine.find(NAMESPACE, "r1").run.uid == "U2"  # type: ignore[union-attr]
-    assert host.pod_of("r2") == "py-0"
+    entry = host.engine.find(NAMESPACE, "r1")
+    assert (entry and (entry.run.uid, host.status("r1")["phase"])) == becomes
 
 
 def test_a_read_that_was_under_way_before_the_doubt_is_no_evidence(host: Host) -> None:
@@ -257,22 +239,19 @@ def test_a_text_under_way_does_not_confuse_a_cancellation(host: Host) -> None:
 
 
 @pytest.mark.parametrize("fault", [lose_answer, lose_request, land_late(3), refuse(409), refuse(422)])
-def test_a_terminal_write_gets_through_whatever_happens_to_the_first(host: Host, fault: Any) -> None:
-    host.run("bad", requests={"gpu": "0.5"})
-    host.disturb("bad", fault)
-    host.advance(60)
-    assert host.status("bad")["phase"] == "Failed"
-    assert host.status("bad")["completionTime"]
-    assert len([w for w in host.server.accepted if w.name == "bad"]) == 1
-
-
-@pytest.mark.parametrize("fault", [lose_answer, lose_request, land_late(3), refuse(409), refuse(422)])
-def test_a_waiting_text_gets_through_whatever_happens_to_the_first(host: Host, fault: Any) -> None:
-    host.run("r")
+@pytest.mark.parametrize(
+    ("run", "phase"), [({"requests": {"gpu": "0.5"}}, "Failed"), ({}, "Pending")], ids=["terminal", "text"]
+)
+def test_a_write_gets_through_once_whatever_happens_to_the_first(
+    host: Host, fault: Any, run: dict[str, Any], phase: str
+) -> None:
+    host.run("r", **run)
     host.disturb("r", fault)
     host.advance(60)
-    assert host.status("r")["message"] == BASE_TEXT
-    assert host.texts("r") == [BASE_TEXT]
+    status = host.status("r")
+    assert status["phase"] == phase
+    assert status["completionTime"] if phase == "Failed" else status["message"] == BASE_TEXT
+    assert len([write for write in host.server.accepted if write.name == "r"]) == 1
 
 
 def test_a_text_that_met_an_edit_is_written_if_it_is_still_true(host: Host) -> None:

@@ -7,11 +7,10 @@ from collections import Counter
 import pytest
 from scenes.looking import BASE_TEXT
 
-from kruntimes_core.engine.api_call_queue import CallQueue
-from kruntimes_core.engine.api_calls import PendingText, Write, WriteKind
+from kruntimes_core.engine.api_calls import CallQueue, PendingText, Write, WriteKind
 from kruntimes_core.engine.clock import SECOND, Timers
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.engine.runs import RunEntry, Runs
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.testing import make_run
@@ -30,6 +29,11 @@ def patient(profiles: Profiles) -> Host:
 
 def kinds(host: Host, name: str) -> Counter[WriteKind]:
     return Counter(write.kind for write in host.requests if isinstance(write, Write) and write.name == name)
+
+
+def fire(timers: Timers, until: int) -> None:
+    for action in timers.due(until):
+        action()
 
 
 def test_a_run_that_waits_on_is_told_why_after_a_second(patient: Host) -> None:
@@ -88,7 +92,8 @@ def test_a_run_that_is_gone_or_cancelled_meanwhile_gets_no_text(patient: Host) -
 
 
 def test_a_text_whose_time_comes_while_another_write_is_in_flight_waits_for_its_answer() -> None:
-    queue = CallQueue(Runs(), Timers())
+    timers = Timers()
+    queue = CallQueue(Runs(), timers)
     entry = RunEntry(RunObservation(run=make_run("r"), version="1"), floor="1")
     text = PendingText("waiting for")
     write = Write(
@@ -96,16 +101,17 @@ def test_a_text_whose_time_comes_while_another_write_is_in_flight_waits_for_its_
     )
     queue.sent(entry, write)
     queue.delay(entry, "waiting for more", until=5)
-    queue.release(4)
+    fire(timers, 4)
     queue.answered(entry)
     assert queue.next_write() is None  # the answer came first, and its time has not come
-    queue.release(5)
+    fire(timers, 5)
     assert queue.next_write() == (entry, PendingText("waiting for more"))
-    assert queue.next_release is None
+    assert timers.next is None
 
 
 def test_a_text_whose_time_has_come_waits_until_the_write_in_flight_is_answered() -> None:
-    queue = CallQueue(Runs(), Timers())
+    timers = Timers()
+    queue = CallQueue(Runs(), timers)
     entry = RunEntry(RunObservation(run=make_run("r"), version="1"), floor="1")
     text = PendingText("waiting for")
     write = Write(
@@ -113,11 +119,11 @@ def test_a_text_whose_time_has_come_waits_until_the_write_in_flight_is_answered(
     )
     queue.sent(entry, write)
     queue.delay(entry, "waiting for more", until=5)
-    queue.release(5)
+    fire(timers, 5)
     assert queue.next_write() is None
     queue.answered(entry)
     assert queue.next_write() == (entry, PendingText("waiting for more"))
-    assert queue.next_release is None
+    assert timers.next is None
 
 
 def test_nothing_wakes_a_host_whose_held_texts_are_not_due_any_more(patient: Host) -> None:

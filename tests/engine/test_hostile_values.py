@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from kruntimes_core import InvalidRun, Reject
-from kruntimes_core.engine.explain import candidates_document
+from kruntimes_core.engine.decisions import candidates_document
 from kruntimes_core.engine.plugin_work import Runners
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.framework.plugin_results import PluginError
-from kruntimes_core.framework.profile import ActivePlugin, Profile
+from kruntimes_core.framework.profile import ActivePlugin, PluginError, Profile
 from kruntimes_core.framework.runtime.plugin_calls import describe
 from kruntimes_core.testing.builders import NOW, matching
 from kruntimes_core.testing.harness import Host
@@ -256,7 +255,7 @@ def test_a_raw_score_that_cannot_be_written_is_named_in_the_record(raw: Callable
     host.pod("py-0")
     host.run("r1")
     host.settle()
-    [candidate] = candidates_document(host.engine.journal.latest[-1], Runners())
+    [candidate] = candidates_document(host.engine.journal.latest[-1], Runners().of)
     assert candidate["scores"]["Odd"]["raw"] == "a Mute that cannot be shown"
 
 

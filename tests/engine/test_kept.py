@@ -10,35 +10,35 @@ from collections.abc import Callable
 import pytest
 
 from kruntimes_core.engine.decisions import Decision, Outcome
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.lab.bench.engine.objects import on_pod
+from kruntimes_core.lab.bench.engine.cluster import on_pod
+from kruntimes_core.lab.bench.engine.driver import EngineDriver, EngineSetup, prepared
 from kruntimes_core.lab.bench.engine.shape import Shape
-from kruntimes_core.lab.bench.engine.site import Means, Site, prepared
-from kruntimes_core.lab.bench.engine.workloads.placing import plain
+from kruntimes_core.lab.bench.engine.workloads import plain
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import Host
 
 SHAPE = Shape(pods=100, runs=400, known=400, waiting=0, requests=4, cohorts=4)
 
 
-def placed(site: Site, place: int) -> None:
+def placed(site: EngineDriver, place: int) -> None:
     """A Run comes, is placed, and ends."""
     life = plain(site, place)
     site.known([life])
     site.tell(life.seen())
     site.settle()
     site.tell(life.ended())
-    del site.lives[life.name]
+    del site.runs[life.name]
 
 
-def listed(site: Site, place: int) -> None:
+def listed(site: EngineDriver, place: int) -> None:
     """A Run is seen that has ended long ago."""
     status = on_pod("pod-0-00000", "Succeeded")
-    site.tell(site.cluster.life(site.cluster.pools[0], place, {"cpu": 1}, status=status).seen())
+    site.tell(site.cluster.new_run(site.cluster.pools[0], place, {"cpu": 1}, status=status).seen())
 
 
-def kept(site: Site, happens: Callable[[Site, int], None]) -> float:
+def kept(site: EngineDriver, happens: Callable[[EngineDriver, int], None]) -> float:
     """Bytes for each of some Runs."""
     gc.collect()
     before = tracemalloc.get_traced_memory()[0]
@@ -49,7 +49,7 @@ def kept(site: Site, happens: Callable[[Site, int], None]) -> float:
 
 
 def test_a_run_that_was_placed_and_has_ended_takes_as_much_as_any(profiles: Profiles) -> None:
-    site = prepared(SHAPE, Means(profiles, Settings()))
+    site = prepared(SHAPE, EngineSetup(profiles, Settings()))
     site.engine.journal.latest = deque(maxlen=8)
     tracemalloc.start()
     try:

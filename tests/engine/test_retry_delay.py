@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from kruntimes_core import RuntimePod
+from kruntimes_core.engine.clock import SECOND, EngineClock, Now
 from kruntimes_core.engine.decisions import Decision, Outcome
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.scheduling_queue import RunBackoff
 from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NAMESPACE, NOW
 from kruntimes_core.testing.harness import PODS, RUNS, WORKSPACES, Host
@@ -115,7 +116,7 @@ def test_no_timer_makes_a_busy_loop(host: Host) -> None:
 
 @pytest.mark.parametrize(("failures", "seconds"), [(1, 1), (2, 2), (6, 32), (7, 60), (64, 60), (2**31, 60)])
 def test_the_backoff_doubles_up_to_its_cap_however_many_failures(failures: int, seconds: int) -> None:
-    assert Settings().backoff(failures) == seconds * 1_000_000
+    assert RunBackoff(EngineClock(Now(NOW, 0)), SECOND, 60 * SECOND).until(failures) == seconds * SECOND
 
 
 def test_a_run_value_keeps_what_a_pod_advertises_exactly(host: Host) -> None:

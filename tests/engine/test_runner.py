@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kruntimes_core import FrozenMap, Reject, Request, RuntimePod
-from kruntimes_core.framework.plugin_results import PluginError
-from kruntimes_core.framework.profile import Profile
+from kruntimes_core.framework.profile import PluginError, Profile
 from kruntimes_core.framework.runtime import Runner, ScheduleResult, Unschedulable
 from kruntimes_core.framework.runtime.state_equality import share_key
 from kruntimes_core.model.snapshot import Pods

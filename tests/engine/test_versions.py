@@ -19,42 +19,36 @@ def pod_event(host: Host, **fields: object) -> events.PodObserved:
     return events.PodObserved(observation)
 
 
-def test_an_older_observation_of_a_pod_changes_nothing(host: Host) -> None:
-    host.tell(pod_event(host, version="100", ready=False))
-    host.tell(pod_event(host, version="99", ready=True))
-    assert not host.pods()["py-0"].available
-    host.tell(pod_event(host, version="101", ready=True))
-    assert host.pods()["py-0"].available
-
-
-def test_versions_are_ordered_as_numbers_not_as_texts(host: Host) -> None:
-    host.tell(pod_event(host, version="9", ready=False))
-    host.tell(pod_event(host, version="10", ready=True))
-    assert host.pods()["py-0"].available
-
-
-def test_the_late_deletion_of_a_former_pod_does_not_touch_its_successor(host: Host) -> None:
-    host.tell(pod_event(host, uid="P0", version="5"))
-    host.tell(pod_event(host, uid="P0b", version="9"))
-    host.tell(events.PodGone(namespace=NAMESPACE, name="py-0", uid="P0", version="8"))
-    assert host.pods()["py-0"].uid == "P0b"
-
-
-@pytest.mark.parametrize("version", ["", "v8"])
-def test_the_deletion_of_a_former_pod_does_not_touch_its_successor_if_versions_have_no_order(
-    host: Host, version: str
+@pytest.mark.parametrize(
+    ("first", "then", "counts"), [("100", "99", False), ("100", "101", True), ("9", "10", True)]
+)
+def test_an_observation_of_a_pod_counts_unless_its_number_is_smaller(
+    host: Host, first: str, then: str, counts: bool
 ) -> None:
-    host.tell(pod_event(host, uid="P0b", version="v9"))
-    host.tell(events.PodGone(namespace=NAMESPACE, name="py-0", uid="P0", version=version))
-    assert host.pods()["py-0"].uid == "P0b"
-    host.tell(events.PodGone(namespace=NAMESPACE, name="py-0", uid="P0b", version=version))
-    assert "py-0" not in host.pods()
+    host.tell(pod_event(host, version=first, ready=False))
+    host.tell(pod_event(host, version=then, ready=True))
+    assert host.pods()["py-0"].available is counts
 
 
-def test_a_deletion_that_tells_no_uid_is_of_the_pod_that_bears_the_name(host: Host) -> None:
-    host.tell(pod_event(host, uid="P0", version="5"))
-    host.tell(events.PodGone(namespace=NAMESPACE, name="py-0", uid="", version="8"))
-    assert "py-0" not in host.pods()
+@pytest.mark.parametrize(
+    ("uid", "version", "known", "is_gone"),
+    [
+        pytest.param("former", "8", "9", False, id="a former Pod"),
+        pytest.param("former", "", "v9", False, id="a former Pod, no version"),
+        pytest.param("former", "v8", "v9", False, id="a former Pod, no order"),
+        pytest.param("this", "", "v9", True, id="this Pod, no version"),
+        pytest.param("this", "v8", "v9", True, id="this Pod, no order"),
+        pytest.param("", "10", "9", True, id="no UID: the Pod that bears the name"),
+    ],
+)
+def test_a_deletion_is_of_the_pod_that_it_names(
+    host: Host, uid: str, version: str, known: str, is_gone: bool
+) -> None:
+    host.tell(pod_event(host, uid="former", version=known.replace("9", "5")))
+    host.tell(pod_event(host, uid="this", version=known))
+    host.tell(events.PodGone(namespace=NAMESPACE, name="py-0", uid=uid, version=version))
+    assert ("py-0" not in host.pods()) is is_gone
+    assert is_gone or host.pods()["py-0"].uid == "this"
 
 
 def test_a_pod_that_a_list_does_not_have_is_gone_unless_it_is_newer_than_the_list(host: Host) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kruntimes_core.cli.main import main
-from kruntimes_core.model.yaml_text import load_documents
+from kruntimes_core.model.yaml_files import load_documents
 
 DUMP = Path(__file__).parents[1] / "data" / "dump.yaml"
 

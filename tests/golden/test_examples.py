@@ -86,7 +86,7 @@ def test_the_dump_of_two_namespaces(capsys: pytest.CaptureFixture[str]) -> None:
     assert columns(table, headings) == columns(CLUSTER_DUMP, headings)
     assert notes.splitlines() == [
         "skipped 1 object of other kinds: 1 Pod without the label runtime",
-        "1 of 5 ready Runtime Pods has no heartbeat within 15 s of 2026-03-10T09:15:42Z: if that is no"
+        "1 of 5 ready Runtime Pods has no heartbeat within 15 s of 2026-03-10T09:15:42Z: unless this is an"
         " outage, give an earlier --now, or dump Pods and Runs together",
         "11 Runs: 5 Scheduled, 4 Waiting, 1 Backoff, 1 Cancelled",
     ]

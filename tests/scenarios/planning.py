@@ -33,7 +33,7 @@ def world_of(objects: Iterable[Object]) -> World:
 
 def installed_profiles() -> Profiles:
     """The plugins that are really installed, by the default configuration."""
-    return build_profiles(Configuration.default(), PluginRegistry())
+    return build_profiles(Configuration(), PluginRegistry())
 
 
 def document_of(
@@ -45,7 +45,7 @@ def document_of(
     configuration: Configuration | None = None,
 ) -> dict[str, Any]:
     """The plan document of these objects."""
-    planner = Planner(world_of(objects), profiles, configuration or Configuration.default(), now)
+    planner = Planner(world_of(objects), profiles, configuration or Configuration(), now)
     for _ in planner.decisions():
         pass
     return {**planner.head(), "decisions": list(planner.decision_documents(explain))}

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.model.yaml_text import load_documents
+from kruntimes_core.model.yaml_files import load_documents
 from kruntimes_core.testing import affinity_object, pod_object, run_object, term_object
 from tests.scenarios.clusters import Clusters
 from tests.scenarios.conftest import Command, Write

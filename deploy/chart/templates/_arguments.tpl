@@ -3,6 +3,11 @@
 {{- if and .Values.leaderElection.enabled (not .Values.dryRun) }}yes{{ end -}}
 {{- end -}}
 
+{{- /* The port of the debug address; nothing where it is off. A dry run serves its report there. */ -}}
+{{- define "kruntimes.debugPort" -}}
+{{- if .Values.debug.port }}{{ int .Values.debug.port }}{{ else if .Values.dryRun }}8082{{ end -}}
+{{- end -}}
+
 {{- /* What the values say, as the command line of the host. */ -}}
 {{- define "kruntimes.arguments" -}}
 - scheduler
@@ -20,6 +25,9 @@
 {{- end }}
 - --metrics-bind-address=:{{ int .Values.metrics.port }}
 - --health-probe-bind-address=:{{ int .Values.health.port }}
+{{- with include "kruntimes.debugPort" . }}
+- --debug-bind-address=127.0.0.1:{{ . }}
+{{- end }}
 - --log-format={{ .Values.log.format }}
 - --v={{ int .Values.log.verbosity }}
 {{- with .Values.extraArgs }}
@@ -28,7 +36,7 @@
 {{- end -}}
 
 {{- define "kruntimes.pipArguments" -}}
-# Without dependencies: the list is complete, and our own names are on no index but might be taken there.
+# Without dependencies: the list is complete, and an index could have a stranger's package under one of our names.
 - install
 - --target=/plugins
 - --upgrade

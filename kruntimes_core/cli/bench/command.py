@@ -1,17 +1,25 @@
-"""The commands that measure. What they do is imported when they are called."""
+"""`kruntimes bench`: its options. What it does is imported when it is called."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from kruntimes_core.cli.bench.options import BenchOptions
-from kruntimes_core.cli.bench.values import StayType
-from kruntimes_core.cli.exits import Exit
-from kruntimes_core.cli.lazy import LazyGroup
-from kruntimes_core.cli.options import Count, FiniteRange
-from kruntimes_core.cli.output.forms import TABLE_OR_DOCUMENT, form_option
+from kruntimes_core.cli.commands import Exit, LazyGroup
+from kruntimes_core.cli.options import (
+    TABLE_OR_DOCUMENT,
+    Count,
+    DurationRange,
+    DurationType,
+    FiniteRange,
+    output_option,
+)
 
+ONLY_IN: Mapping[str, tuple[str, ...]] = {"runs": ("drain", "burst"), "rate": ("open",), "seconds": ("open",)}
+"""Options that mean something in some modes only."""
 _COUNT = Count(0)
 _AT_LEAST_ONE = Count(1)
 _SECONDS = FiniteRange(min=0, min_open=True)
@@ -20,8 +28,18 @@ _WINDOW = FiniteRange(min=0.1)
 _PROCESS = Count(1, 2**31 - 1)
 
 
+class StayType(DurationType):
+    """How long a Run is on its Pod: as a duration, or 0 for good."""
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> DurationRange:
+        """The range, both ends 0 for good; or a usage error."""
+        return DurationRange(0.0, 0.0) if value in ("0", "0s") else super().convert(value, param, ctx)
+
+
 @click.group(
-    cls=LazyGroup, works_alone=True, lazy={"engine": "kruntimes_core.cli.bench.engine.command:engine"}
+    cls=LazyGroup, works_alone=True, lazy={"engine": "kruntimes_core.cli.bench.engine_command:engine"}
 )
 @click.option(
     "--mode",
@@ -63,6 +81,7 @@ _PROCESS = Count(1, 2**31 - 1)
 )
 @click.option(
     "--heartbeat",
+    "heartbeat_seconds",
     type=FiniteRange(min=0),
     metavar="SECONDS",
     default=5.0,
@@ -79,12 +98,15 @@ _PROCESS = Count(1, 2**31 - 1)
 @click.option("--seed", type=int, metavar="N", default=0, show_default=True, help="Chooses random moments.")
 @click.option(
     "--scheduler-cmd",
+    "command",
     metavar="COMMAND",
     help="Start this scheduler; {kubeconfig}, {namespaces} and {port} are filled in. Default: kruntimes"
     " scheduler, for the bench's namespaces alone.",
 )
 @click.option("--no-scheduler", is_flag=True, help="Start none: one runs already.")
-@click.option("--scheduler-pid", type=_PROCESS, metavar="PID", help="Start none, and measure this process.")
+@click.option(
+    "--scheduler-pid", "pid", type=_PROCESS, metavar="PID", help="Start none, and measure this process."
+)
 @click.option("--config", metavar="FILE", help="The configuration of the scheduler of kruntimes.")
 @click.option(
     "--repeat",
@@ -112,6 +134,7 @@ _PROCESS = Count(1, 2**31 - 1)
 )
 @click.option(
     "--patience",
+    "patience_seconds",
     type=_SECONDS,
     metavar="SECONDS",
     default=60.0,
@@ -128,11 +151,16 @@ _PROCESS = Count(1, 2**31 - 1)
 )
 @click.option("--kubeconfig", metavar="FILE", help="How to reach the cluster. Default: as the scheduler.")
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig. Default: the current one.")
-@click.option("--yes-load-this-cluster", is_flag=True, help="Load a server that is not on this machine, too.")
-@form_option(TABLE_OR_DOCUMENT, "json: nothing but one document on standard output.")
+@click.option(
+    "--yes-load-this-cluster",
+    "anywhere",
+    is_flag=True,
+    help="Load a server that is not on this machine, too.",
+)
+@output_option(TABLE_OR_DOCUMENT, "json: nothing but one document on standard output.")
 @click.option("--html", metavar="FILE", help="Write a picture of it, too: one file that needs no other.")
 @click.pass_context
-def bench(ctx: click.Context, /, **options: object) -> Exit | None:
+def bench(ctx: click.Context, /, window: float, form: str, html: str | None, **options: Any) -> Exit | None:
     """Load a scheduler on a real API server, and judge it from outside.
 
     Any program that binds Runs can be measured. Everything is seen by a watch of the bench, on one clock,
@@ -144,11 +172,10 @@ def bench(ctx: click.Context, /, **options: object) -> Exit | None:
     if ctx.invoked_subcommand is not None:
         _refuse_options(ctx)
         return None
-    asked = BenchOptions(**options)  # type: ignore[arg-type]
-    asked.check()
-    from kruntimes_core.cli.bench.live import live
+    _check(options)
+    from kruntimes_core.cli.bench.live import measure_and_show
 
-    return live(asked)
+    return measure_and_show(options, window, form, html)
 
 
 def _refuse_options(ctx: click.Context) -> None:
@@ -158,3 +185,26 @@ def _refuse_options(ctx: click.Context) -> None:
             raise click.UsageError(
                 f"{parameter.opts[-1]} is not for {ctx.invoked_subcommand}: write its own options behind it"
             )
+
+
+def _check(options: Mapping[str, Any]) -> None:
+    """Raises `click.UsageError` for options that do not go together."""
+    for name, modes in ONLY_IN.items():
+        if options[name] is not None and options["mode"] not in modes:
+            raise click.UsageError(f"--{name} means nothing with --mode {options['mode']}: leave it out")
+    given = {
+        "--scheduler-cmd": options["command"] is not None,
+        "--no-scheduler": options["no_scheduler"],
+        "--scheduler-pid": options["pid"] is not None,
+    }
+    chosen = [option for option, is_given in given.items() if is_given]
+    if len(chosen) > 1:
+        raise click.UsageError(f"{chosen[0]} and {chosen[1]} exclude each other: choose one")
+    if chosen and options["config"] is not None:
+        raise click.UsageError(f"--config is for the scheduler of kruntimes, not for {chosen[0]}")
+    external = options["command"] is None and bool(chosen)
+    if external and options["mode"] == "drain" and options["waiting_elsewhere"]:
+        raise click.UsageError(
+            f"--waiting-elsewhere needs Pods that are there before the Runs, which --mode drain with"
+            f" {chosen[0]} has not: choose another mode"
+        )

@@ -1,4 +1,4 @@
-"""From the options of `kruntimes bench` to what is shown of it."""
+"""Measures a scheduler as the options of `kruntimes bench` say, and shows the results."""
 
 from __future__ import annotations
 
@@ -6,56 +6,68 @@ import asyncio
 import signal
 import sys
 import tempfile
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
-from kruntimes_core.cli.bench.options import BenchOptions
 from kruntimes_core.cli.bench.page import check_page, write_page
-from kruntimes_core.cli.bench.tables import report
-from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.bench.report import report
+from kruntimes_core.cli.commands import Exit, stop_on_signals
 from kruntimes_core.cli.output.documents import write_json
 from kruntimes_core.cli.output.screen import standard_output
 from kruntimes_core.cli.output.text import printable
-from kruntimes_core.cli.signals import stop_on_signals
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.lab.bench.live.bench import measure
-from kruntimes_core.lab.bench.live.load import Load, Mode
-from kruntimes_core.lab.bench.live.report.document import bench_document
-from kruntimes_core.lab.bench.live.report.results import Results
-from kruntimes_core.lab.bench.live.scheduler.process import SchedulerEndedError
-from kruntimes_core.lab.bench.live.settings import Settings
+from kruntimes_core.lab.bench.live.load import BenchLoad, BenchSettings, Mode
+from kruntimes_core.lab.bench.live.results import Results
+from kruntimes_core.lab.bench.live.scheduler import SchedulerEndedError
+
+T = TypeVar("T")
 
 
-def live(options: BenchOptions) -> Exit:
-    """Measure, and show. Raises `InputError` for whatever keeps it from measuring."""
-    if options.html is not None:
-        check_page(Path(options.html))
+def measure_and_show(options: Mapping[str, Any], window: float, form: str, html: str | None) -> Exit:
+    """Measure as the options of the command say. Raises `InputError` for what keeps it from measuring."""
+    if html is not None:
+        check_page(Path(html))
     with tempfile.TemporaryDirectory(prefix="kruntimes-bench-") as folder:
         try:
-            results = asyncio.run(_measured(_settings(options), Path(folder)))
+            results = asyncio.run(_measured(settings_of(options), Path(folder)))
         except SchedulerEndedError as error:
             for line in error.lines:
                 click.echo(f"  {printable(line)}", err=True)
             raise
         except asyncio.CancelledError:
             return Exit.INTERRUPTED
-    _show(options, results)
+    if form == "json":
+        write_json(results.document(window))
+    else:
+        for line in report(results, window, standard_output()):
+            click.echo(line)
+    if html is not None:
+        write_page(Path(html), results)
     return Exit.DONE if results.passed else Exit.ANSWER_IS_NO
 
 
-def _show(options: BenchOptions, results: Results) -> None:
-    if options.form == "json":
-        write_json(bench_document(results, options.window))
-    else:
-        for line in report(results, options.window, standard_output()):
-            click.echo(line)
-    if options.html is not None:
-        write_page(Path(options.html), results)
+def settings_of(options: Mapping[str, Any]) -> BenchSettings:
+    """What is asked for; an option that was not given has the default of the load."""
+    external = options["no_scheduler"] or options["pid"] is not None
+    stay = options["duration"]
+    duration = (stay.shortest, stay.longest) if stay is not None and stay.longest else None
+    asked = {**options, "mode": Mode(options["mode"]), "duration": duration, "external": external}
+    return _made_of(BenchSettings, {**asked, "load": _made_of(BenchLoad, asked)})
 
 
-async def _measured(settings: Settings, folder: Path) -> Results:
+def _made_of(kind: type[T], values: Mapping[str, Any]) -> T:
+    """A dataclass of those of its fields that are given."""
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    return kind(**{name: values[name] for name in names if values.get(name) is not None})
+
+
+async def _measured(settings: BenchSettings, folder: Path) -> Results:
     """Measure until the end or a signal, which lets it clean up; a second one ends it at once."""
     log = Log(sys.stderr, SystemClock(), Level.WARNING)
     work = asyncio.create_task(measure(settings, folder, _tell, log), name="bench")
@@ -70,42 +82,3 @@ async def _measured(settings: Settings, folder: Path) -> Results:
 
 def _tell(line: str) -> None:
     click.echo(printable(line), err=True)
-
-
-def _settings(options: BenchOptions) -> Settings:
-    return Settings(
-        load=load_of(options),
-        command=options.scheduler_cmd,
-        external=options.external,
-        pid=options.scheduler_pid,
-        config=options.config,
-        kubeconfig=options.kubeconfig,
-        context=options.context,
-        repeat=options.repeat,
-        ceiling_patches=options.ceiling_patches,
-        in_flight=options.in_flight,
-        patience_seconds=options.patience,
-        anywhere=options.yes_load_this_cluster,
-    )
-
-
-def load_of(options: BenchOptions) -> Load:
-    """What is asked for, with the defaults of the load."""
-    duration = options.duration
-    default = Load()
-    return Load(
-        mode=Mode(options.mode),
-        runs=options.runs or default.runs,
-        rate=options.rate or default.rate,
-        seconds=options.seconds or default.seconds,
-        pods=options.pods,
-        slots=options.slots,
-        duration=(duration.shortest, duration.longest) if duration and duration.longest else None,
-        hopeless=options.hopeless,
-        waiting_elsewhere=options.waiting_elsewhere,
-        namespaces=options.namespaces,
-        runtimes=options.runtimes,
-        heartbeat_seconds=options.heartbeat,
-        cohorts=options.cohorts,
-        seed=options.seed,
-    )

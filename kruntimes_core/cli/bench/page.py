@@ -3,42 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from html import escape
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import floor, log10
 from pathlib import Path
+from typing import Any
 
 from kruntimes_core import __version__
-from kruntimes_core.cli.bench.drawing import Chart, Series, bins, svg
-from kruntimes_core.cli.bench.tables import NO_REAL_SERVER, described, figures, verdict
+from kruntimes_core.cli.bench.report import NO_REAL_SERVER, described, figures, verdict
 from kruntimes_core.cli.output.text import printable
-from kruntimes_core.lab.bench.live.report.results import Results, Round
+from kruntimes_core.lab.bench.live.results import Results, RoundResult
 from kruntimes_core.model.messages import InputError, counted
 
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --dim: #59636e; --paper: #ffffff; --line: #d9dee3;
-  --rate: #1f6feb; --p50: #12805c; --p99: #b35900; --bad: #b42318; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --dim: #9aa4ae; --paper: #14181c;
-  --line: #30373e; --rate: #6cb0ff; --p50: #4fd1a0; --p99: #ffb066; --bad: #ff8a80; } }
-body { margin: 0 auto; max-width: 760px; padding: 24px 16px 48px; background: var(--paper);
-  color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
-h1 { font-size: 22px; margin: 0 0 4px; } h2 { font-size: 16px; margin: 32px 0 4px; }
-h3 { font-size: 13px; font-weight: 600; margin: 14px 0 0; }
-p { margin: 2px 0; } .dim { color: var(--dim); } .bad { color: var(--bad); font-weight: 600; }
-code { font-size: 13px; overflow-wrap: anywhere; }
-table { border-collapse: collapse; width: 100%; margin-top: 8px; font-variant-numeric: tabular-nums; }
-th, td { padding: 4px 8px; border-bottom: 1px solid var(--line); text-align: right; }
-th:first-child, td:first-child { text-align: left; padding-left: 0; } th { font-weight: 600; }
-svg { display: block; width: 100%; height: auto; }
-svg text { font: 11px system-ui, sans-serif; fill: var(--dim); }
-svg text.value, svg text.level { text-anchor: end; } svg text.time { text-anchor: middle; }
-svg text.level { paint-order: stroke; stroke: var(--paper); stroke-width: 4px; }
-svg .grid { stroke: var(--line); } svg path { fill: none; stroke-width: 2; }
-svg path.rate { stroke: var(--rate); } svg path.p50 { stroke: var(--p50); }
-svg path.p99 { stroke: var(--p99); stroke-width: 1.5; }
-svg line.level { stroke: var(--dim); stroke-dasharray: 5 4; }
-.key span { margin-right: 14px; } .key .rate { color: var(--rate); }
-.key .p50 { color: var(--p50); } .key .p99 { color: var(--p99); }
-"""
+WIDTH, HEIGHT = 720, 220
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 14, 30
+_TICKS = 5
+_NICE = (1, 2, 2.5, 5, 10)
+_MOST_PIECES, _SHORTEST_SECONDS = 60, 0.1
+"""How many pieces of time a chart shows at most, and how long one is at least."""
+Points = Sequence[tuple[float, float]]
+"""Seconds, and the value from there on."""
 
 
 def check_page(path: Path) -> None:
@@ -57,68 +40,89 @@ def write_page(path: Path, results: Results) -> None:
 
 def page(results: Results) -> str:
     """The whole file."""
-    title = f"kruntimes bench, {results.load.mode.value}"
-    return "\n".join(
-        [
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title><style>{_STYLE}</style></head><body>",
-            f"<h1>{title}</h1>",
-            *_about(results),
-            *_table(results),
-            *(part for one in results.rounds for part in _round(one)),
-            "</body></html>",
-            "",
-        ]
+    # Only where a page is made: its import takes as long as all else that a bench imports of its own.
+    from jinja2 import Environment, PackageLoader
+
+    environment = Environment(
+        loader=PackageLoader("kruntimes_core.cli.bench", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=lambda value: printable(value) if type(value) is str else value,
     )
-
-
-def _about(results: Results) -> Iterator[str]:
     command = " ".join(results.command) if results.command is not None else "one that ran already"
-    yield f"<p>{_text(described(results.load))}</p>"
-    yield f"<p>Scheduler: <code>{_text(command)}</code></p>"
-    yield (
-        f'<p class="dim">{_text(results.started_at)}, {_text(results.server)} {_text(results.version)},'
-        f" {counted(results.machine.processors, 'processor')}, kruntimes {__version__}</p>"
+    return environment.get_template("page.html.jinja").render(
+        results=results,
+        described=described(results.load),
+        no_real_server=NO_REAL_SERVER,
+        verdict=verdict(results),
+        rows=figures(results),
+        command=command,
+        processors=counted(results.processors, "processor"),
+        version=__version__,
+        rounds=[(one.number, *_charts(one)) for one in results.rounds],
     )
-    if not results.real:
-        yield f'<p class="bad">{NO_REAL_SERVER}</p>'
-    style = "" if results.passed else ' class="bad"'
-    yield from (f"<p{style}>{_text(line)}</p>" for line in verdict(results))
 
 
-def _table(results: Results) -> Iterator[str]:
-    headings = "".join(f"<th>{heading}</th>" for heading in ("Figure", "Median", "Lowest", "Highest"))
-    yield f"<table><thead><tr>{headings}</tr></thead><tbody>"
-    for row in figures(results):
-        yield "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>"
-    yield "</tbody></table>"
-
-
-def _round(one: Round) -> Iterator[str]:
-    pieces = one.windows(bins(one.seconds))
-    yield f"<h2>Round {one.number}</h2>"
-    yield '<h3>Rate</h3><p class="key"><span class="rate">placements a second</span></p>'
-    level = ("the ceiling: bare patches", one.ceiling_rate)
-    rates = Series("rate", "rate", [(piece.start, piece.rate) for piece in pieces if piece.rate is not None])
-    yield svg(Chart("Placements a second over time", one.seconds, [rates], lambda value: f"{value:g}", level))
-    yield '<h3>Latency</h3><p class="key"><span class="p50">p50</span><span class="p99">p99</span></p>'
+def _charts(one: RoundResult) -> Iterator[dict[str, Any]]:
+    """The rate and the latency over time."""
+    pieces = one.windows(max(one.seconds / _MOST_PIECES, _SHORTEST_SECONDS))
+    rates = [(piece.start, piece.rate) for piece in pieces if piece.rate is not None]
+    ceiling = one.figures["ceilingPerSecond"]
+    yield _chart(one.seconds, {"rate": rates}, lambda value: f"{value:g}", ceiling)
     known = [(piece.start, piece.latency) for piece in pieces if piece.latency is not None]
-    waits = [
-        Series("p50", "p50", [(at, latency.p50) for at, latency in known]),
-        Series("p99", "p99", [(at, latency.p99) for at, latency in known]),
-    ]
-    short = max((latency.p99 for _, latency in known), default=0.0) < 1
-    yield svg(Chart("Latency of placements over time", one.seconds, waits, _thousandths if short else _whole))
+    waits = {
+        "p50": [(at, latency.p50) for at, latency in known],
+        "p99": [(at, latency.p99) for at, latency in known],
+    }
+    if max((latency.p99 for _, latency in known), default=0.0) < 1:
+        yield _chart(one.seconds, waits, lambda value: f"{value * 1_000:g} ms")
+    else:
+        yield _chart(one.seconds, waits, lambda value: f"{value:g} s")
 
 
-def _thousandths(seconds: float) -> str:
-    return f"{seconds * 1_000:g} ms"
+def _chart(
+    seconds: float, series: Mapping[str, Points], shown: Callable[[float], str], level: float | None = None
+) -> dict[str, Any]:
+    """Lines over time, as the template draws them.
+
+    series: points by their class in the style sheet. shown: writes a value at the axis. level: a value
+    that is drawn across.
+    """
+    values = [value for points in series.values() for _, value in points]
+    highest = _ceiling(max([*values, level or 0.0]) or 1.0)
+    seconds = max(seconds, 1e-6)
+
+    def x(at: float) -> float:
+        return round(_LEFT + at / seconds * (WIDTH - _LEFT - _RIGHT), 1)
+
+    def y(value: float) -> float:
+        return round(HEIGHT - _BOTTOM - value / highest * (HEIGHT - _TOP - _BOTTOM), 1)
+
+    def steps(points: Points) -> str:
+        """A line in steps: what was measured of a piece of time holds for all of it."""
+        path = [f"M{x(points[0][0])} {y(points[0][1])}"]
+        path += [f"H{x(at)}V{y(value)}" for at, value in points[1:]]
+        return f"{''.join(path)}H{x(seconds)}"
+
+    return {
+        "left": _LEFT,
+        "right": WIDTH - _RIGHT,
+        "bottom": HEIGHT - _BOTTOM,
+        "values": [(y(value), shown(value)) for value in _ticks(highest)],
+        "times": [(x(at), f"{at:g} s") for at in _ticks(seconds)],
+        "paths": [(style, steps(points)) for style, points in series.items() if points],
+        "level": y(level) if level is not None else None,
+    }
 
 
-def _whole(seconds: float) -> str:
-    return f"{seconds:g} s"
+def _ticks(highest: float) -> list[float]:
+    step = _ceiling(highest / _TICKS)
+    return [round(step * number, 9) for number in range(floor(highest / step + 1e-9) + 1)]
 
 
-def _text(text: str) -> str:
-    return escape(printable(text))
+def _ceiling(value: float) -> float:
+    """The next round number that is not smaller."""
+    power = 10.0 ** floor(log10(value))
+    return next(nice for nice in _NICE if nice * power >= value * (1 - 1e-9)) * power

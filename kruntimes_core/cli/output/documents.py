@@ -1,4 +1,4 @@
-"""Documents for other programs: JSON and YAML, UTF-8, keys in the order in which they were put."""
+"""Documents for other programs: JSON and YAML, UTF-8, keys in the order of the mapping."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ try:
 except ImportError:  # pragma: no cover - depends on how PyYAML was built
     from yaml import SafeDumper as BaseDumper  # type: ignore[assignment]
 
-# What other readers of YAML (Go's among them) take for a number or a truth value and PyYAML does not.
+# Text that other readers of YAML (Go's among them) take for a number or a truth value, and PyYAML does not.
 _MISREAD = re.compile(r"[-+]?\.?[0-9][0-9_.]*([eE][-+]?[0-9]+)?|0[xob][0-9a-fA-F_]+|[yYnN]")
 _STRING = "tag:yaml.org,2002:str"
 
@@ -24,7 +24,7 @@ class _Dumper(BaseDumper):
     """PyYAML's safe dumper; text stays text for every reader, and nothing becomes an alias."""
 
     def ignore_aliases(self, data: Any) -> bool:
-        """A value that stands twice is written twice."""
+        """A value that occurs twice is written twice."""
         return True
 
 
@@ -80,5 +80,5 @@ def _write(text: str, end: str = "\n") -> None:
 
 
 def _encoded(text: str) -> bytes:
-    """UTF-8; half of a surrogate pair, which a plugin's text may hold, as JSON would escape it."""
+    """UTF-8; half of a surrogate pair, which a plugin's text may hold, is escaped as in JSON."""
     return text.encode("utf-8", "backslashreplace")

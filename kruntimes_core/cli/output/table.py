@@ -15,26 +15,26 @@ _LEAST_COLUMNS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column: its heading, and the colours of the words in it that have one."""
+class TableColumn:
+    """A column: its heading, and the colours of its words that have one."""
 
     heading: str
     colours: Mapping[str, str] = field(default_factory=dict)
 
 
 def table(
-    columns: Sequence[Column],
+    columns: Sequence[TableColumn],
     rows: Iterable[Sequence[object]],
     screen: Screen,
     indent: str = "",
     *,
     whole: bool = False,
 ) -> Iterator[str]:
-    """The lines of a table. In: rows of values, None or an empty text for what does not apply.
+    """The lines of a table. rows: of values; None or an empty text where a value does not apply.
 
-    The last column takes what is left of the screen; the others are never cut. What is longer is cut,
-    and the column left out where next to nothing is left; or (whole) it goes on in further lines, and
-    runs over the edge where next to nothing is left.
+    The last column gets the rest of the screen, the others are never cut. A longer text in it is cut, or
+    (whole) goes on in further lines. Where next to nothing is left, the column is left out, or (whole) runs
+    over the edge.
     """
     cells = [[_cell(value) for value in row] for row in rows]
     headings = [column.heading for column in columns]
@@ -61,7 +61,7 @@ def _cell(value: object) -> str:
 
 
 def _room(widths: Sequence[int], screen: Screen, indent: str) -> int | None:
-    """How many columns the last cell of a line may take."""
+    """How many columns of the screen are left for the last cell of a line."""
     if screen.columns is None:
         return None
     return screen.columns - len(indent) - sum(widths) - len(_GAP) * len(widths)

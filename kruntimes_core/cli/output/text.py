@@ -1,16 +1,15 @@
-"""Foreign text on a terminal: names and messages come from whoever wrote the object."""
+"""Foreign text on a terminal: names and messages come from the authors of objects and plugins."""
 
 from __future__ import annotations
 
 import unicodedata
 
-# Control, format and surrogate characters, and line and paragraph separators: all of them can move
-# the cursor, recolour or reorder what a terminal shows.
+# Control, format and surrogate characters, and line and paragraph separators.
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def printable(text: str) -> str:
-    """`text` with everything escaped that would not stay in its place on one line."""
+    """`text` on one line: characters that move the cursor, recolour or reorder are escaped."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_escaped(character) for character in text)

@@ -2,12 +2,89 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
 import click
 
-from kruntimes_core.cli.exits import Exit
+from kruntimes_core.cli.commands import Exit
 from kruntimes_core.cli.options import CONFIG, Count, NamespaceName
-from kruntimes_core.cli.scheduler.go_flags import GoBoolean, GoCommand, GoDuration
-from kruntimes_core.cli.scheduler.options import SchedulerOptions
+from kruntimes_core.model.times import parse_duration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulerOptions:
+    """The options of one call."""
+
+    leader_elect: bool = False
+    leader_elect_lease_duration: float = 15.0
+    """Seconds, as the next two."""
+    leader_elect_renew_deadline: float = 10.0
+    leader_elect_retry_period: float = 2.0
+    lease_namespace: str | None = None
+    metrics_bind_address: str = ":8080"
+    health_probe_bind_address: str = ":8081"
+    debug_bind_address: str = "0"
+    config: str | None = None
+    kubeconfig: str | None = None
+    context: str | None = None
+    namespaces: tuple[str, ...] = ()
+    """Empty: all namespaces."""
+    verbosity: int = 0
+    log_format: str = "text"
+    dry_run: bool = False
+    output: str | None = None
+    """Form of a dry run's report: `table` or `json`; None for the usual one."""
+
+
+_TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
+_FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
+
+
+class GoBoolean(click.ParamType[bool]):
+    """A boolean as Go reads it; an option without a value means true."""
+
+    name = "true|false"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> bool:
+        """The value, or a usage error."""
+        if isinstance(value, bool):
+            return value
+        if value not in _TRUE | _FALSE:
+            self.fail(f"{value!r} is not a valid boolean: write true or false", param, ctx)
+        return value in _TRUE
+
+
+class GoDuration(click.ParamType[float]):
+    """A duration as Go writes it (`15s`, `1m30s`), in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The seconds, or a usage error."""
+        if isinstance(value, float):
+            return value
+        seconds = parse_duration(value)
+        if seconds is None:
+            self.fail(f"{value!r} is not a valid duration: write 15s or 1m30s", param, ctx)
+        return seconds
+
+
+class GoCommand(click.Command):
+    """A command whose long options may have one dash: `-leader-elect`, `-leader-elect=true`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, with the second dash where Go needs none."""
+        return super().parse_args(ctx, list(self._dashed(args)))
+
+    def _dashed(self, args: Iterable[str]) -> Iterator[str]:
+        known = {name for param in self.params for name in param.opts}
+        for argument in args:
+            # `-v2` is short; any other word is long, known or not, so that an error names all of it.
+            word = re.fullmatch(r"-([a-zA-Z][\w-]+)(=.*)?", argument, re.DOTALL)
+            is_long = f"-{argument.partition('=')[0]}" in known or (word and argument[:2] not in known)
+            yield f"-{argument}" if is_long else argument
 
 
 def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -73,6 +150,14 @@ def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     " May be the address of the metrics.",
 )
 @click.option(
+    "--debug-bind-address",
+    metavar="ADDRESS",
+    default="0",
+    show_default=True,
+    help="Where what names Runs and namespaces is served: /checks, and /dry-run of a dry run."
+    " A loopback address; 0 switches it off.",
+)
+@click.option(
     "--dry-run",
     type=GoBoolean(),
     is_flag=False,
@@ -98,7 +183,7 @@ def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     metavar="NAMES",
     multiple=True,
     callback=_names,
-    help="Place Runs in these namespaces only, with rights in them alone. Commas, or many times."
+    help="Place Runs in these namespaces only, with permissions in them alone. Commas, or many times."
     " Default: all namespaces.",
 )
 @click.option(
@@ -124,11 +209,11 @@ def scheduler(**options: object) -> Exit:
     Then no new cycle begins, and what is in flight settles; a second signal ends it at once. SIGHUP lets it
     read its configuration again.
 
-    Exit codes: 0 stopped as asked, 2 it cannot start.
+    Exit codes: 0 stopped by a signal, 2 it cannot start.
     """
-    asked = SchedulerOptions(**options)  # type: ignore[arg-type]
-    if asked.output is not None and not asked.dry_run:
+    given = SchedulerOptions(**options)  # type: ignore[arg-type]
+    if given.output is not None and not given.dry_run:
         raise click.UsageError("-o is the form of a dry run's report: give --dry-run too")
     from kruntimes_core.cli.scheduler.serve import serve
 
-    return serve(asked)
+    return serve(given)

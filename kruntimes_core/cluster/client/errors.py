@@ -19,42 +19,44 @@ _LONGEST_MESSAGE = 300
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A refusal. `is_api`: a Status object of the API server, not the words of a proxy between."""
+    """A refusal. `is_api`: whether it is a Status object of the API server, and not the text of a proxy."""
 
     code: int
     reason: str = ""
     message: str = ""
     retry_after: float | None = None
-    """How long the server asks to wait."""
+    """How many seconds to wait, if the server says so."""
     is_api: bool = False
 
 
 def status_of(response: Response, wall: datetime) -> Status:
     """The refusal in an answer. wall: now, for a Retry-After that is a date."""
-    asked = retry_after(response.headers.get("retry-after"), wall)
+    seconds = retry_after(response.headers.get("retry-after"), wall)
     try:
         body = from_json(response.body)
     except ValueError:
         body = None
     if isinstance(body, Mapping) and body.get("kind") == "Status":
-        return status_object(body, response.status, asked)
-    return Status(response.status, message=_line(response.body.decode("utf-8", "replace")), retry_after=asked)
+        return status_object(body, response.status, seconds)
+    return Status(
+        response.status, message=_line(response.body.decode("utf-8", "replace")), retry_after=seconds
+    )
 
 
-def status_object(body: Mapping[str, object], code: int = 0, asked: float | None = None) -> Status:
+def status_object(body: Mapping[str, object], code: int = 0, header: float | None = None) -> Status:
     """Read a Status object; a missing field, or one of a wrong type, reads as empty.
 
-    code, asked: status and Retry-After of the answer that carried the object; they count before its own.
+    code, header: status and Retry-After of the response that carried the object; they take precedence.
     """
     own_code, details = body.get("code"), body.get("details")
     seconds = details.get("retryAfterSeconds") if isinstance(details, Mapping) else None
-    if asked is None and type(seconds) is int and seconds > 0:
-        asked = float(seconds)
+    if header is None and type(seconds) is int and seconds > 0:
+        header = float(seconds)
     return Status(
         code or (own_code if type(own_code) is int else 0),
         _line(body.get("reason")),
         _line(body.get("message")),
-        asked,
+        header,
         is_api=True,
     )
 
@@ -108,16 +110,27 @@ _EXPLANATIONS = {
     FailureKind.MISSING: "the API server does not serve them: install the CRDs",
     FailureKind.FORBIDDEN: "forbidden: grant the verb",
     FailureKind.UNAUTHORIZED: "the credentials are not accepted: renew them",
+    FailureKind.OUTDATED: "the API server answers from the past",
 }
 
 
 class ApiFailure(Exception):  # noqa: N818 - what failed is the API, as often as not for good reason
-    """A list or a watch failed. `str()` is one line with verb and resource."""
+    """A list, a watch or a write failed. `str()` is one line, with the namespace if there is one."""
 
-    def __init__(self, kind: FailureKind, problem: str, retry_after: float | None = None) -> None:
-        super().__init__(problem)
+    def __init__(
+        self, kind: FailureKind, verb: str, resource: str, why: str, retry_after: float | None = None
+    ) -> None:
+        """resource: its name in a Role, and its namespace."""
+        super().__init__(f"cannot {verb} {resource}: {why}")
         self.kind = kind
         self.retry_after = retry_after
+        self._verb = verb
+
+    @property
+    def without_names(self) -> str:
+        """What failed, for those who may not know the names of namespaces."""
+        why = _EXPLANATIONS.get(self.kind, "the API server does not answer as it should")
+        return f"cannot {self._verb}: {why}"
 
 
 def refused(status: Status, verb: str, resource: str) -> ApiFailure:
@@ -125,24 +138,22 @@ def refused(status: Status, verb: str, resource: str) -> ApiFailure:
     kind = _KINDS.get(status.code, FailureKind.UNAVAILABLE)
     why = _EXPLANATIONS.get(kind, f"the API server answered {status.code}")
     said = f" ({status.message})" if status.message else ""
-    return ApiFailure(kind, f"cannot {verb} {resource}: {why}{said}", status.retry_after)
+    return ApiFailure(kind, verb, resource, f"{why}{said}", status.retry_after)
 
 
 def forbidden(verb: str, resource: str) -> ApiFailure:
     """The failure of a request without permission; the server's own words would name one object."""
     kind = FailureKind.FORBIDDEN
-    return ApiFailure(kind, f"cannot {verb} {resource}: {_EXPLANATIONS[kind]}")
+    return ApiFailure(kind, verb, resource, _EXPLANATIONS[kind])
 
 
 def unavailable(verb: str, resource: str, problem: object) -> ApiFailure:
     """The failure where no answer came, or where it cannot be read."""
-    return ApiFailure(FailureKind.UNAVAILABLE, f"cannot {verb} {resource}: {problem}")
+    return ApiFailure(FailureKind.UNAVAILABLE, verb, resource, str(problem))
 
 
 def outdated(verb: str, resource: str) -> ApiFailure:
     """The failure of an answer from the past. Without versions, the text stays the same while this lasts."""
-    return ApiFailure(
-        FailureKind.OUTDATED,
-        f"cannot {verb} {resource}: the API server answered from the past:"
-        " restart the scheduler if the cluster was restored from a backup",
-    )
+    why = "the API server answered from the past"
+    advice = "restart the scheduler if the cluster was restored from a backup"
+    return ApiFailure(FailureKind.OUTDATED, verb, resource, f"{why}: {advice}")

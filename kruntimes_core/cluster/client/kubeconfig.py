@@ -1,4 +1,4 @@
-"""Kubeconfig files: checked, as the official client says little of mistakes, and then read by that client.
+"""Kubeconfig files: checked, because the official client explains few mistakes, then read by that client.
 
 The client knows all ways to log in. Its import takes most of a second and 54 MB, so `load` imports it.
 """
@@ -20,9 +20,8 @@ from urllib.parse import urlsplit
 
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.engine.clock import SECOND
-from kruntimes_core.model.input_files import SETTINGS_BYTES, read_file
 from kruntimes_core.model.messages import InputError, did_you_mean
-from kruntimes_core.model.yaml_text import load_documents
+from kruntimes_core.model.yaml_files import SETTINGS_BYTES, load_documents, read_file
 
 _DEFAULT = "~/.kube/config"
 _LOOK_TICKS = 30 * SECOND
@@ -130,7 +129,7 @@ def existing_files(path: str | None, environment: Mapping[str, str]) -> str:
     if not found:
         tried = named or _DEFAULT
         raise InputError(
-            f"no cluster: this is no Pod and there is no kubeconfig at {tried}: give --kubeconfig FILE"
+            f"no cluster: not in a Pod, and there is no kubeconfig at {tried}: give --kubeconfig FILE"
         )
     for one in found:
         check_file(one, f"kubeconfig {one}")
@@ -170,7 +169,7 @@ class _MergedFiles:
     paths: Sequence[str]
     files: Sequence[Mapping[str, Any]]
 
-    def entry(self, kind: str, name: str, asked_by: str) -> Mapping[str, Any]:
+    def entry(self, kind: str, name: str, named_by: str) -> Mapping[str, Any]:
         """The cluster, context or user `name`. Raises `InputError` where there is none."""
         entries: dict[str, Any] = {}
         for file in self.files:
@@ -178,11 +177,11 @@ class _MergedFiles:
                 entries.setdefault(str(one["name"]), one.get(kind))
         if name not in entries:
             raise self.error(
-                f"{asked_by} names the {kind} {name!r}, which is not there{did_you_mean(name, entries)}"
+                f"{named_by} names the {kind} {name!r}, which is not there{did_you_mean(name, entries)}"
             )
         found = entries[name]
         if not isinstance(found, Mapping):
-            raise self.error(f"the {kind} {name} is no mapping: write what it consists of")
+            raise self.error(f"the {kind} {name} is not a mapping: write what it consists of")
         return found
 
     def error(self, problem: str) -> InputError:
@@ -190,7 +189,7 @@ class _MergedFiles:
 
 
 def check_file(path: str, named: str) -> None:
-    """Raises `InputError` for what is no kubeconfig, whatever it holds. named: what the error calls it."""
+    """Raises `InputError` for a path that cannot be a kubeconfig. named: what the error calls it."""
     if problem := _unfit(path):
         raise InputError(f"{named}: {problem}")
 
@@ -207,7 +206,7 @@ def _unfit(path: str) -> str:
     if stat.S_ISFIFO(mode):
         return "it is a pipe, which can be read only once, and credentials expire: write it to a file"
     # The null device reads as an empty file: `_read` says what that means.
-    return "" if stat.S_ISREG(mode) or path == os.devnull else "it is no file: name a kubeconfig"
+    return "" if stat.S_ISREG(mode) or path == os.devnull else "it is not a file: name a kubeconfig"
 
 
 def chosen_context(paths: Sequence[str], context: str | None) -> str:
@@ -222,12 +221,12 @@ def chosen_context(paths: Sequence[str], context: str | None) -> str:
         return _checked(merged, context)
     except (TypeError, AttributeError, KeyError) as error:
         raise merged.error(
-            "clusters, users and contexts are no lists of named entries: compare with another kubeconfig"
+            "clusters, users and contexts are not lists of named entries: compare with another kubeconfig"
         ) from error
 
 
 def _read(path: str) -> Mapping[str, Any]:
-    """Raises: `YamlError` for no YAML, `InputError` for all else."""
+    """Raises: `YamlError` for invalid YAML, `InputError` for everything else."""
     try:
         documents = [value for _, value in load_documents(read_file(path, SETTINGS_BYTES), path)]
     except OSError as error:
@@ -236,16 +235,16 @@ def _read(path: str) -> Mapping[str, Any]:
     if first is None:
         raise InputError(f"kubeconfig {path} is empty: name another")
     if not isinstance(first, Mapping):
-        raise InputError(f"kubeconfig {path} is no mapping of clusters, users and contexts: name another")
+        raise InputError(f"kubeconfig {path} is not a mapping of clusters, users and contexts: name another")
     return first
 
 
 def _checked(merged: _MergedFiles, context: str | None) -> str:
-    asked_by = "--context" if context else "current-context"
+    named_by = "--context" if context else "current-context"
     name = context or next(filter(None, (file.get("current-context") for file in merged.files)), None)
     if name is None:
         raise merged.error("it has no current-context: give --context NAME")
-    chosen = merged.entry("context", str(name), asked_by)
+    chosen = merged.entry("context", str(name), named_by)
     cluster = merged.entry("cluster", str(chosen["cluster"]), f"the context {name}")
     _check_server(merged, str(chosen["cluster"]), str(cluster.get("server") or ""))
     _check_encoded(merged, f"cluster {chosen['cluster']}", cluster)
@@ -265,7 +264,7 @@ def _check_server(merged: _MergedFiles, cluster: str, server: str) -> None:
         usable = False
     if not usable:
         raise merged.error(
-            f"the server {server!r} of the cluster {cluster} is no address: write https://HOST:PORT"
+            f"the server {server!r} of the cluster {cluster} is not a valid address: write https://HOST:PORT"
         )
 
 
@@ -275,7 +274,7 @@ def _check_encoded(merged: _MergedFiles, owner: str, entry: Mapping[str, Any]) -
             try:
                 base64.b64decode("".join(value.split()), validate=True)
             except ValueError as error:
-                raise merged.error(f"{key} of the {owner} is no base64: copy it anew") from error
+                raise merged.error(f"{key} of the {owner} is not valid base64: copy it anew") from error
 
 
 def _check_program(merged: _MergedFiles, user: str, program: Mapping[str, Any] | None) -> None:

@@ -41,3 +41,8 @@ RUNS = ApiResource(plural="runs", group=_GROUP, version=_VERSION)
 PODS = ApiResource(plural="pods", selector=(("labelSelector", "runtime"),))
 WORKSPACES = ApiResource(plural="persistentworkspaces", group=_GROUP, version=_VERSION, optional=True)
 EVENTS = ApiResource(plural="events", group="events.k8s.io")
+LEASES = ApiResource(plural="leases", group="coordination.k8s.io")
+LEASE = "kruntimes-scheduler.kruntimes.com"
+"""The name that the reference scheduler uses too (API contract): the two never lead together."""
+LEASE_VERBS = ("get", "create", "update")
+"""The requests of an election for its Lease."""

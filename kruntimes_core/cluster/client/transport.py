@@ -36,7 +36,7 @@ class Response:
 
 
 class TransportError(Exception):
-    """There is no answer. `str()` is one line that says why."""
+    """No answer came. `str()` says why, in one line."""
 
     def __init__(self, problem: str, lasting: bool = False) -> None:
         """lasting: trying again will not help, as with a certificate that is not trusted."""
@@ -89,7 +89,7 @@ class Transport(Protocol):
 
 
 class ReadOnlyTransport:
-    """Sends GET and nothing else, so a dry run cannot write, whatever mistake is in it. A `Transport`."""
+    """Sends GET and nothing else, so that no defect of a dry run can write. A `Transport`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

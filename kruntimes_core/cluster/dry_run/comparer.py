@@ -9,30 +9,35 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kruntimes_core.cluster.api_dispatcher.answers import NOT_SENT
-from kruntimes_core.cluster.api_dispatcher.dry_run import WriteHolder
+from kruntimes_core.cluster.api_dispatcher import NOT_SENT
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.dry_run.differences import Difference, DifferenceKind, Hint, NotCompared, ours
-from kruntimes_core.cluster.dry_run.evaluation import DivergentPlacement, EvaluationQueue, PlacementEvaluator
-from kruntimes_core.cluster.dry_run.expired_decisions import (
+from kruntimes_core.cluster.dry_run.evaluation import DivergentPlacement, PlacementEvaluator
+from kruntimes_core.cluster.dry_run.held_decisions import (
     PATIENCE_SECONDS,
-    ExpiredDecisions,
     HeldDecision,
     HeldDecisions,
     is_pending,
 )
-from kruntimes_core.cluster.dry_run.report import DryRunReport
+from kruntimes_core.cluster.dry_run.report import (
+    Difference,
+    DifferenceKind,
+    DryRunReport,
+    Hint,
+    NotCompared,
+    ours,
+)
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
+from kruntimes_core.cluster.plugin_worker import PluginWorker
 from kruntimes_core.engine import events
-from kruntimes_core.engine.api_calls import Refused
+from kruntimes_core.engine.api_calls import Applied, Refused, Write, WriteKind
 from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.runs import RunEntry, Stage
-from kruntimes_core.model.resource_version import older
+from kruntimes_core.model.metadata import older
 from kruntimes_core.model.run import Phase, RunObservation
 from kruntimes_core.model.snapshot import Snapshot
 
+_HELD = frozenset({WriteKind.BIND, WriteKind.TERMINAL})
 _CONFLICT = Refused(409)
 """What the server would answer to a write that is held, once the Run has changed."""
 _UNDECIDED = frozenset({Stage.AWAITING_QUEUE_KEY, Stage.QUEUED, Stage.SCHEDULING, Stage.AWAITING_READ})
@@ -69,12 +74,12 @@ class ComparedRun:
 
     @property
     def hints(self) -> tuple[Hint, ...]:
-        """What is known so far to speak for timing."""
+        """Why a difference may come from timing, as far as is known here."""
         return (Hint.FOLLOWS,) if self.follows_divergence else ()
 
     @property
     def same_request(self) -> bool:
-        """Whether the Run still asks for what was decided on."""
+        """Whether the Run still is what was decided on."""
         return all(
             getattr(self.former, name) == getattr(self.seen, name)
             for name in ("run", "cancel_requested", "deleting", "invalid")
@@ -82,7 +87,7 @@ class ComparedRun:
 
 
 class DryRunComparer:
-    """Hears of each event before and after the engine. The scheduling loop calls `process_next` when idle."""
+    """Called before and after the engine takes an event in; an idle scheduling loop calls `process_next`."""
 
     def __init__(
         self,
@@ -98,23 +103,12 @@ class DryRunComparer:
         self.report = DryRunReport(began=clock.now().wall, log=log)
         self._engine = engine
         self._clock = clock
-        self._held = HeldDecisions(engine=engine, clock=clock)
-        self._expired = ExpiredDecisions(
-            engine=engine,
-            clock=clock,
-            held=self._held,
-            report=self.report,
-            patience_seconds=settings.patience_seconds,
+        self._held = HeldDecisions(
+            engine=engine, clock=clock, report=self.report, patience_seconds=settings.patience_seconds
         )
-        self._evaluations = EvaluationQueue(plugin_worker=plugin_worker, wake=wake)
-        self._placements = PlacementEvaluator(report=self.report, evaluations=self._evaluations)
+        self._placements = PlacementEvaluator(report=self.report, plugin_worker=plugin_worker, wake=wake)
         self._compared: ComparedRun | None = None
         """The Run of the event that the engine is taking in."""
-
-    @property
-    def holder(self) -> WriteHolder:
-        """What holds the writes of a dry run."""
-        return self._expired
 
     @property
     def held(self) -> int:
@@ -123,7 +117,22 @@ class DryRunComparer:
 
     def process_next(self) -> bool:
         """Do one thing that is due; False if nothing is."""
-        return self._expired.process_next() or self._evaluations.process_next()
+        return self._held.process_next() or self._placements.process_next()
+
+    def take_write(self, write: Write) -> None:
+        """Hold a bind or a terminal status; a text or a withdrawal counts as written, in the same version."""
+        if write.kind in _HELD:
+            self._held.add(write)
+        else:
+            self._engine.written(write, Applied(write.guard), self._clock.now())
+
+    def was_read(self) -> None:
+        """A Run was read, and the engine knows what was found."""
+        self._held.review()
+
+    def stop(self) -> None:
+        """Hold nothing any more."""
+        self._held.stop()
 
     def before(self, event: events.Event) -> None:
         """The engine is about to take an event in."""
@@ -139,9 +148,9 @@ class DryRunComparer:
         if compared is not None and compared.entry.observation is compared.seen:
             self._observed(compared)
         elif isinstance(event, events.RunGone):
-            self._expired.gone(event)
+            self._held.gone(event)
         elif isinstance(event, events.RunsListed):
-            self._expired.review()
+            self._held.review()
 
     # Inside
 
@@ -178,13 +187,13 @@ class DryRunComparer:
             return
         self._decided(compared)
         key, held = compared.entry.key, compared.held
-        self._expired.forget(key)
+        self._held.forget(key)
         if held is not None and self._held.of(key) is held:
             self._held.release(held, NOT_SENT, followed=compared.same_pod)
 
     def _changed(self, compared: ComparedRun) -> None:
-        """The Run asks for something else: what is held for it is not what would be done any more."""
-        late = self._expired.forget(compared.entry.key)
+        """The Run was changed, so what is held for it would not be done any more."""
+        late = self._held.forget(compared.entry.key)
         if compared.held is not None:
             self._held.release(compared.held, _CONFLICT)
             if not late:
@@ -205,7 +214,7 @@ class DryRunComparer:
         seen = compared.seen
         if not self._engine.deciding or not (seen.active or seen.phase in _ENDS):
             return NotCompared.GAP
-        if self._expired.reported(compared.entry.key):
+        if self._held.reported(compared.entry.key):
             return NotCompared.LATE
         if not compared.same_request:
             return NotCompared.CHANGED

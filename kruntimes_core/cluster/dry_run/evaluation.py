@@ -7,22 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from kruntimes_core.cluster.dry_run.differences import (
+from kruntimes_core.cluster.dry_run.report import (
     Difference,
     DifferenceKind,
+    DryRunReport,
     Hint,
     NotCompared,
     Score,
     ScorePair,
     ours,
 )
-from kruntimes_core.cluster.dry_run.report import DryRunReport
-from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
+from kruntimes_core.cluster.plugin_worker import PluginWorker
 from kruntimes_core.engine.decisions import Decision, Outcome
-from kruntimes_core.engine.explain import EvaluateWork, Evaluation, EvaluationInput
-from kruntimes_core.engine.plugin_work import WorkResult
-from kruntimes_core.framework.plugin_results import PluginError, Reject
-from kruntimes_core.framework.profile import Profile
+from kruntimes_core.engine.plugin_work import EvaluateWork, Evaluation, EvaluationInput, WorkResult
+from kruntimes_core.framework.hookspecs import Reject
+from kruntimes_core.framework.profile import PluginError, Profile
 from kruntimes_core.framework.runtime import PluginFailure, PodScores
 from kruntimes_core.framework.runtime.plugin_calls import safe_str
 from kruntimes_core.model.run import Run
@@ -32,36 +31,6 @@ from kruntimes_core.model.snapshot import Snapshot
 _LONGEST = 500
 
 Evaluated = tuple[Evaluation, ...] | PluginError
-
-
-class EvaluationQueue:
-    """Evaluations that wait until no cycle needs the plugin worker; they have the time limit of a plan."""
-
-    def __init__(self, *, plugin_worker: PluginWorker, wake: Callable[[], None]) -> None:
-        """wake: called when there is an evaluation, or the plugin worker is free again."""
-        self._plugin_worker = plugin_worker
-        self._wake = wake
-        self._waiting: deque[tuple[EvaluateWork, Callable[[Evaluated], None]]] = deque()
-
-    def add(self, work: EvaluateWork, done: Callable[[Evaluated], None]) -> bool:
-        """Queue an evaluation; False if there are too many already. done: called with the result."""
-        if len(self._waiting) >= _LONGEST:
-            return False
-        self._waiting.append((work, done))
-        self._wake()
-        return True
-
-    def process_next(self) -> bool:
-        """Hand over the next evaluation, if the plugin worker is free; False if not."""
-        if not self._waiting or not self._plugin_worker.free:
-            return False
-        work, done = self._waiting.popleft()
-        self._plugin_worker.submit(work, partial(self._finished, done))
-        return True
-
-    def _finished(self, done: Callable[[Evaluated], None], result: WorkResult) -> None:
-        done(result.error if isinstance(result, PluginFailure) else result)
-        self._wake()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +51,21 @@ class DivergentPlacement:
     """What was known when the running scheduler's choice was observed."""
     contended: bool
     """Whether another Run, not placed there by the running scheduler, holds room on that Pod here."""
+
+    def work(self) -> EvaluateWork:
+        """Evaluate by what was known when the choice was observed, and by what the decision here knew."""
+        inputs = [EvaluationInput(run=self.run, snapshot=self.snapshot)]
+        decision = self.decision
+        if decision.outcome is Outcome.SCHEDULED and decision.snapshot is not None:
+            inputs.append(
+                EvaluationInput(
+                    run=self.run,
+                    snapshot=decision.snapshot,
+                    excluded=frozenset(decision.turned_down),
+                    verdicts=decision.verdicts,
+                )
+            )
+        return EvaluateWork(profile=self.profile, inputs=tuple(inputs))
 
     def difference(
         self,
@@ -122,32 +106,42 @@ class DivergentPlacement:
 
 
 class PlacementEvaluator:
-    """Reports why a Run would not be placed here where the running scheduler placed it."""
+    """Reports why a Run would not be placed here where the running scheduler placed it.
 
-    def __init__(self, *, report: DryRunReport, evaluations: EvaluationQueue) -> None:
+    Evaluations wait until no cycle needs the plugin worker; they have the time limit of a plan.
+    """
+
+    def __init__(
+        self, *, report: DryRunReport, plugin_worker: PluginWorker, wake: Callable[[], None]
+    ) -> None:
+        """wake: called when there is an evaluation, or the plugin worker is free again."""
         self._report = report
-        self._evaluations = evaluations
+        self._plugin_worker = plugin_worker
+        self._wake = wake
+        self._waiting: deque[DivergentPlacement] = deque()
 
     def explain(self, placed: DivergentPlacement) -> None:
         """Report at once if the host alone decided here, else when the plugins have been called again."""
         if not placed.decided_by_plugins:
             self._report.differ(_decided_by_host(placed))
-            return
-        inputs = [EvaluationInput(run=placed.run, snapshot=placed.snapshot)]
-        decision = placed.decision
-        if decision.outcome is Outcome.SCHEDULED and decision.snapshot is not None:
-            inputs.append(
-                EvaluationInput(
-                    run=placed.run,
-                    snapshot=decision.snapshot,
-                    excluded=frozenset(decision.turned_down),
-                    verdicts=decision.verdicts,
-                )
-            )
-        work = EvaluateWork(profile=placed.profile, inputs=tuple(inputs))
-        if not self._evaluations.add(work, partial(self._evaluated, placed)):
+        elif len(self._waiting) >= _LONGEST:
             why = "too many differences at a time"
             self._report.differ(placed.difference(DifferenceKind.UNEXPLAINED, detail=why))
+        else:
+            self._waiting.append(placed)
+            self._wake()
+
+    def process_next(self) -> bool:
+        """Hand over the next evaluation, if the plugin worker is free; False if not."""
+        if not self._waiting or not self._plugin_worker.free:
+            return False
+        placed = self._waiting.popleft()
+        self._plugin_worker.submit(placed.work(), partial(self._finished, placed))
+        return True
+
+    def _finished(self, placed: DivergentPlacement, result: WorkResult) -> None:
+        self._evaluated(placed, result.error if isinstance(result, PluginFailure) else result)
+        self._wake()
 
     def _evaluated(self, placed: DivergentPlacement, found: Evaluated) -> None:
         if isinstance(found, PluginError):

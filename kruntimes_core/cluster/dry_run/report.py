@@ -1,22 +1,131 @@
-"""The report of a dry run: counts and the latest differences, as a document, as metrics and in the log."""
+"""Differences between two schedulers, and the report of them: as a document, as metrics and in the log."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, NamedTuple
 
-from kruntimes_core.cluster.dry_run.differences import (
-    Difference,
-    DifferenceKind,
-    NotCompared,
-    Score,
-    ScorePair,
-)
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples
+from kruntimes_core.engine.decisions import Decision, Outcome
+from kruntimes_core.model.run import Run
 from kruntimes_core.model.times import format_time
+
+
+class DifferenceKind(StrEnum):
+    """What the running scheduler did otherwise."""
+
+    POD_REJECTED = "pod_rejected"
+    """It placed the Run on a Pod that a plugin here rejected."""
+    POD_SCORED_LOWER = "pod_scored_lower"
+    """It placed the Run on a Pod that has a lower total here."""
+    POD_TIED = "pod_tied"
+    """It placed the Run on a Pod with the same total; here the smallest name is chosen."""
+    POD_UNKNOWN = "pod_unknown"
+    """It placed the Run on a Pod that was not known here when it was decided."""
+    PLACED_WAITING = "placed_waiting"
+    """It placed a Run that waits here: a plugin rejects that Pod."""
+    PLACED_HELD_BACK = "placed_held_back"
+    """It placed a Run that is left alone here for now: a retry delay, a backoff, a deletion."""
+    PLACED_ENDED = "placed_ended"
+    """It placed a Run that would be failed or cancelled here."""
+    ENDED = "ended"
+    """It failed or cancelled a Run that would be placed here, or wait."""
+    ENDED_OTHERWISE = "ended_otherwise"
+    """It failed a Run that would be cancelled here, or cancelled one that would be failed."""
+    LEFT_WAITING = "left_waiting"
+    """It did not place, in time, a Run that would be placed here."""
+    LEFT_UNENDED = "left_unended"
+    """It did not end, in time, a Run that would be failed or cancelled here."""
+    UNEXPLAINED = "unexplained"
+    """It placed the Run on another Pod, and calling the plugins again does not explain why."""
+
+
+class Hint(StrEnum):
+    """Why a difference may come from timing and not from rules."""
+
+    TIMING = "timing"
+    """By what was known when its choice was seen, the same Pod would be chosen here."""
+    FOLLOWS = "follows"
+    """When this Run was decided here, another Run counted on a Pod on which it was then not placed, or now
+    holds the room for which a Pod is rejected: this may only follow from an earlier difference."""
+
+
+class NotCompared(StrEnum):
+    """Why what the running scheduler did with a Run was not compared."""
+
+    BEFORE = "before"
+    """The running scheduler was first: this one had not decided, or not anew after a change."""
+    LATE = "late"
+    """The Run had been reported as left already."""
+    CHANGED = "changed"
+    """The Run changed while its decision was held, and was decided anew."""
+    GONE = "gone"
+    """The Run was deleted while its decision was held."""
+    GAP = "gap"
+    """This scheduler was not following the cluster at that time."""
+    STOPPED = "stopped"
+    """This scheduler stopped while it held a decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What one scorer gave a Pod."""
+
+    raw: str
+    normalized: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePair:
+    """What one scorer gave the Pod that was chosen here, and the one that was chosen there."""
+
+    plugin: str
+    weight: int
+    ours: Score
+    theirs: Score
+
+    @property
+    def lead(self) -> int:
+        """By how much the scorer favours the Pod that was chosen here, with its weight."""
+        return (self.ours.normalized - self.theirs.normalized) * self.weight
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What was done otherwise with one Run, and which plugin makes the difference."""
+
+    run: Run
+    kind: DifferenceKind
+    ours: str
+    """What would be done here: the name of a Pod, or `waiting`, `failed`, ..."""
+    theirs: str
+    """What the running scheduler did, likewise."""
+    plugin: str = ""
+    """Whose answer makes the difference; empty where none does."""
+    reason: str = ""
+    """The reason of that plugin, or of the host."""
+    detail: str = ""
+    scores: tuple[ScorePair, ...] = ()
+    """Where scores make the difference: those of every scorer."""
+    hints: tuple[Hint, ...] = ()
+
+    @property
+    def clear(self) -> bool:
+        """Whether no hint says that it may come from timing."""
+        return not self.hints
+
+
+def ours(decision: Decision) -> str:
+    """What was decided, in one word: the name of a Pod, or the outcome."""
+    if decision.outcome is Outcome.SCHEDULED and decision.pod is not None:
+        return decision.pod.name
+    return decision.outcome.lower()
+
 
 API_VERSION = "kruntimes.io/dry-run/v1"
 _KEPT = 100
@@ -73,7 +182,7 @@ class DryRunReport:
         self.not_compared[why] += 1
 
     def differ(self, difference: Difference) -> None:
-        """Both did not do the same: count, keep and log the difference."""
+        """Count, keep and log a difference."""
         group = DifferenceGroup(difference.kind, difference.plugin, difference.reason)
         self.differences[group] += 1
         self.clear[group] += difference.clear
@@ -186,7 +295,7 @@ def register_dry_run_metrics(metrics: Metrics, report: DryRunReport, held: Calla
     )
     metrics.counter(
         "dry_run_not_compared",
-        "Runs of which it cannot be told whether both would do the same, by why.",
+        "Runs for which both schedulers could not be compared, by why.",
         ("why",),
         lambda: {(why.value,): report.not_compared[why] for why in NotCompared},
     )

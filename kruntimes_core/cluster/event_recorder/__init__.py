@@ -1,1 +1,1 @@
-"""Events (events.k8s.io/v1) about what lasts or needs an operator. Nothing else waits for them."""
+"""Events (events.k8s.io/v1) about what lasts or needs an operator. Scheduling never waits for them."""

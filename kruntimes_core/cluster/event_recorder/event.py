@@ -27,7 +27,7 @@ class EventReason(StrEnum):
     FAILED_SCHEDULING = "FailedScheduling"
     """The Run has waited for a Pod for long."""
     NEVER_FITS = "NeverFits"
-    """The same, and no Pod of its Runtime advertises the room that it asks for."""
+    """The same, and no Pod of its Runtime advertises the room that it requests."""
     PLUGIN_ERROR = "PluginError"
     """A plugin has failed for the Run for long."""
     FAILED_UPDATE_STATUS = "FailedUpdateStatus"
@@ -37,7 +37,7 @@ class EventReason(StrEnum):
     RUNTIME_POD_OVERSOLD = "RuntimePodOversold"
     """A Pod was seen to hold more than it has."""
     SCHEDULED = "Scheduled"
-    """The Run was bound; only where that is asked for."""
+    """The Run was bound; only if placements are configured."""
 
     @property
     def type(self) -> str:
@@ -69,6 +69,15 @@ class EventOutcome(StrEnum):
     """No answer, or one that says to try later."""
     DROPPED = "dropped"
     """It was not sent: too many wait, it was tried too often, or this host no longer decides."""
+
+
+class Lane(StrEnum):
+    """Where an Event waits to be sent; a label of `kruntimes_scheduler_event_queue_length`."""
+
+    AT_ONCE = "at_once"
+    LASTING = "lasting"
+    """The pending conditions."""
+    PLACEMENTS = "placements"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,240 @@
-"""Records Events beside the scheduler's work: neither waits for the other."""
+"""Records Events beside the scheduler's work: neither waits for the other. Sends, retries and pauses."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable
+import json
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
-from kruntimes_core.cluster.backoff import RetryBackoff
-from kruntimes_core.cluster.client.errors import ApiFailure
-from kruntimes_core.cluster.client.transport import Transport
-from kruntimes_core.cluster.clock import Clock, TimeSlices
-from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReason
-from kruntimes_core.cluster.event_recorder.event_queue import EventQueue, Lane, QueuedEvent, TokenBucket
-from kruntimes_core.cluster.event_recorder.pending_conditions import PendingConditions
-from kruntimes_core.cluster.event_recorder.sender import EventSender, SendResult
+from kruntimes_core.cluster.api_dispatcher import FIELD_MANAGER
+from kruntimes_core.cluster.client.errors import (
+    ApiFailure,
+    FailureKind,
+    Status,
+    refused,
+    status_of,
+    unavailable,
+)
+from kruntimes_core.cluster.client.resources import EVENTS
+from kruntimes_core.cluster.client.transport import Call, Gate, Transport, TransportError
+from kruntimes_core.cluster.clock import Clock, RetryBackoff, TimeSlices
+from kruntimes_core.cluster.event_recorder.event import EventContent, EventOutcome, EventReason, Lane, series
+from kruntimes_core.cluster.event_recorder.event_correlator import (
+    CorrelatedEvent,
+    EventCorrelator,
+    NoEvent,
+    PendingCondition,
+    PendingConditions,
+    TokenBucket,
+)
 from kruntimes_core.cluster.event_recorder.sources import ConditionEvents, EventSources
-from kruntimes_core.cluster.observability.health import HealthCheck
+from kruntimes_core.cluster.observability.endpoints import HealthCheck
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
-from kruntimes_core.engine.clock import SECOND, ticks
+from kruntimes_core.engine.clock import SECOND, Now, ticks
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.framework.configuration import Configuration
+
+_MOST_QUEUED = 1_000
+_TRIES = 5
+
+
+@dataclass(slots=True)
+class QueuedEvent:
+    """An Event to send. `condition`: what it is about, if that may be over by then."""
+
+    content: EventContent
+    lane: Lane
+    condition: PendingCondition | None = None
+    tries: int = 0
+
+
+class EventQueue:
+    """Takes from each lane in turn. Two are bounded queues; the third looks at the pending conditions."""
+
+    def __init__(
+        self,
+        conditions: PendingConditions,
+        evaluate: Callable[[PendingCondition, Now], EventContent | NoEvent],
+    ) -> None:
+        """evaluate: makes the Event of a condition, if that still lasts."""
+        self._conditions = conditions
+        self._evaluate = evaluate
+        self._queues: dict[Lane, deque[QueuedEvent]] = {Lane.AT_ONCE: deque(), Lane.PLACEMENTS: deque()}
+        self._order = deque(Lane)
+
+    @property
+    def lengths(self) -> dict[Lane, int]:
+        """How much waits in each lane."""
+        queued = {lane: len(queue) for lane, queue in self._queues.items()}
+        return {Lane.LASTING: len(self._conditions), **queued}
+
+    def add(self, lane: Lane, content: EventContent) -> bool:
+        """Queue an Event; False if too many wait there already."""
+        queue = self._queues[lane]
+        if len(queue) >= _MOST_QUEUED:
+            return False
+        queue.append(QueuedEvent(content, lane))
+        return True
+
+    def retry(self, event: QueuedEvent) -> bool:
+        """Put an Event back to the front of its lane; False if it was tried often enough."""
+        event.tries += 1
+        if event.tries >= _TRIES:
+            return False
+        self._queues[event.lane].appendleft(event)
+        return True
+
+    def clear(self) -> list[QueuedEvent]:
+        """Take out what was queued. Conditions stay: each is evaluated before an Event is made of it."""
+        left = [event for queue in self._queues.values() for event in queue]
+        for queue in self._queues.values():
+            queue.clear()
+        return left
+
+    def next_at(self, now: int) -> int | None:
+        """When there may be an Event to send, in ticks."""
+        return now if any(self._queues.values()) else self._conditions.next_at
+
+    def pop(self, now: Now) -> QueuedEvent | None:
+        """The next Event to send; None if nothing is due, or a condition that was does not last any more."""
+        for _ in range(len(self._order)):
+            self._order.rotate(-1)
+            lane = self._order[-1]
+            event = self._of_condition(now) if lane is Lane.LASTING else self._first(lane)
+            if event is not None:
+                return event
+        return None
+
+    def _first(self, lane: Lane) -> QueuedEvent | None:
+        queue = self._queues[lane]
+        return queue.popleft() if queue else None
+
+    def _of_condition(self, now: Now) -> QueuedEvent | None:
+        condition = self._conditions.pop(now.ticks)
+        if condition is None:
+            return None
+        found = self._evaluate(condition, now)
+        if found is NoEvent.EARLY:
+            self._conditions.look_again(condition, now.ticks)
+            return None
+        if isinstance(found, EventContent) and found.reason is not EventReason.INVALID_RUN:
+            return QueuedEvent(found, Lane.LASTING, condition)
+        self._conditions.end(condition.key)
+        return QueuedEvent(found, Lane.AT_ONCE) if isinstance(found, EventContent) else None
+
+
+_PATCH = "application/merge-patch+json"
+# Only the status of the answer is read, so it may be short.
+_ACCEPT = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+_METHODS = {"create": "POST", "patch": "PATCH"}
+_AGAIN = (408, 429)
+_OF_CREDENTIALS = (401, 403)
+
+
+@dataclass(frozen=True, slots=True)
+class SendResult:
+    """What came of a request."""
+
+    outcome: EventOutcome
+    failure: ApiFailure | None = None
+
+
+class EventSender:
+    """Creates an Event, or counts on the Event with the same content."""
+
+    def __init__(
+        self, *, transport: Transport, clock: Clock, instance: str, gate: Gate, timeout_seconds: float
+    ) -> None:
+        """instance: what reports. gate: called when bytes are handed over."""
+        self._transport = transport
+        self._clock = clock
+        self._instance = instance
+        self._gate = gate
+        self._timeout_seconds = timeout_seconds
+        self._correlator = EventCorrelator()
+
+    async def send(self, content: EventContent) -> SendResult:
+        """Send it once."""
+        now = self._clock.now()
+        event = self._correlator.of(content, now.ticks, round(now.wall.timestamp() * 10**9))
+        if not event.count:
+            return await self._create(content, event)
+        result = await self._count_on(content, event)
+        if result is None:
+            # The API server keeps an Event for an hour or so, or it was deleted.
+            self._correlator.forget(content)
+            return await self.send(content)
+        return result
+
+    async def _create(self, content: EventContent, event: CorrelatedEvent) -> SendResult:
+        body = content.event(event.name, self._instance, self._clock.now().wall)
+        namespace = content.regarding.namespace
+        status = await self._request("create", namespace, None, "application/json", body)
+        if isinstance(status, ApiFailure):
+            return SendResult(EventOutcome.FAILED, status)
+        # No other scheduler takes this name: if it is taken, a request without an answer had arrived.
+        if status.code in (200, 201, 409):
+            self._correlator.written(content, event, self._clock.now().ticks)
+            return SendResult(EventOutcome.CREATED)
+        if not _later(status):
+            self._correlator.forget(content)
+        return _not_sent(status, "create", namespace)
+
+    async def _count_on(self, content: EventContent, event: CorrelatedEvent) -> SendResult | None:
+        """Patch its series; None if it is gone."""
+        body = series(event.count + 1, self._clock.now().wall)
+        namespace = content.regarding.namespace
+        status = await self._request("patch", namespace, event.name, _PATCH, body)
+        if isinstance(status, ApiFailure):
+            return SendResult(EventOutcome.FAILED, status)
+        if status.code == 404:
+            return None
+        if status.code != 200:
+            return _not_sent(status, "patch", namespace)
+        self._correlator.written(content, event, self._clock.now().ticks)
+        return SendResult(EventOutcome.UPDATED)
+
+    async def _request(
+        self, verb: str, namespace: str, name: str | None, content_type: str, body: Mapping[str, Any]
+    ) -> Status | ApiFailure:
+        call = Call(
+            method=_METHODS[verb],
+            path=EVENTS.path(namespace, name),
+            query=(("fieldManager", FIELD_MANAGER), ("timeout", f"{self._timeout_seconds:g}s")),
+            headers={"content-type": content_type, "accept": _ACCEPT},
+            body=json.dumps(body, separators=(",", ":")).encode(),
+            timeout_seconds=self._timeout_seconds,
+            gate=self._gate,
+        )
+        try:
+            response = await self._transport.request(call)
+        except TransportError as error:
+            return unavailable(verb, _title(namespace), error)
+        return status_of(response, self._clock.now().wall)
+
+
+def _later(status: Status) -> bool:
+    return status.code in _AGAIN or not 400 <= status.code < 500
+
+
+def _title(namespace: str) -> str:
+    return f"{EVENTS.title} in {namespace}"
+
+
+def _not_sent(status: Status, verb: str, namespace: str) -> SendResult:
+    outcome = EventOutcome.FAILED if _later(status) else EventOutcome.REFUSED
+    if status.code in _OF_CREDENTIALS:
+        return SendResult(outcome, refused(status, verb, _title(namespace)))
+    said = f" ({status.message})" if status.message else ""
+    why = f"the API server answered {status.code}{said}"
+    failure = ApiFailure(FailureKind.UNAVAILABLE, verb, _title(namespace), why, status.retry_after)
+    return SendResult(outcome, failure)
+
 
 _LONGEST_REST = SECOND
 """Timers of the loop stand still while the machine is suspended, and a pending condition wakes no loop."""
@@ -45,7 +257,7 @@ class EventSettings:
 
     @classmethod
     def of(cls, configuration: Configuration) -> EventSettings:
-        """The settings that a configuration asks for."""
+        """The settings of a configuration."""
         events = configuration.events
         return cls(
             after=ticks(events.after_seconds),
@@ -74,7 +286,7 @@ def events_to(transport: Transport, instance: str, settings: EventSettings) -> E
 
 
 class EventRecorder:
-    """Sends Events about what its `sources` are told of, one at a time, at a bounded pace."""
+    """Sends the Events of its `sources`, one at a time, at a bounded pace."""
 
     def __init__(
         self,
@@ -113,10 +325,9 @@ class EventRecorder:
         """(reason, outcome)."""
         self.sources = EventSources(
             conditions=self._conditions,
-            queue=self._queue,
             clock=clock,
             may_record=may_record,
-            wake=self._woken.set,
+            add=self._add,
             dropped=self._dropped,
             placements=settings.placements,
         )
@@ -128,7 +339,10 @@ class EventRecorder:
 
     def checks(self) -> list[HealthCheck]:
         """For a probe: a scheduler whose Events are refused is as ready as any."""
-        return [HealthCheck("events", note=str(self._problem) if self._problem is not None else "")]
+        problem = self._problem
+        if problem is None:
+            return [HealthCheck("events")]
+        return [HealthCheck("events", note=str(problem), without_names=problem.without_names)]
 
     async def run(self) -> None:
         """Send Events until cancelled."""
@@ -211,6 +425,11 @@ class EventRecorder:
         elif outcome is EventOutcome.FAILED and not self._queue.retry(event):
             self._dropped(event.content.reason)
 
+    def _add(self, lane: Lane, content: EventContent) -> None:
+        if not self._queue.add(lane, content):
+            self._dropped(content.reason)
+        self._woken.set()
+
     def _dropped(self, reason: EventReason) -> None:
         self.counts[reason.value, EventOutcome.DROPPED.value] += 1
 
@@ -228,7 +447,7 @@ def register_event_metrics(metrics: Metrics, recorder: EventRecorder) -> None:
     )
     metrics.gauge(
         "event_queue_length",
-        "What waits to be said, or may come to last, by lane.",
+        "Events that wait, and Runs that may need one later, by lane.",
         ("lane",),
         lambda: {(lane.value,): length for lane, length in recorder.lengths.items()},
     )

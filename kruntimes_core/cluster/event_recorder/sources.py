@@ -1,7 +1,7 @@
 """What a scheduler records Events about, and what they say.
 
-A note names neither Pods nor other Runs nor selectors, and nothing that a plugin or a user wrote but
-what `status.message` says of a waiting Run: Events are read by more people than Runs are.
+A note names no Pods, no other Runs and no selectors. Of what plugins and users wrote, it repeats only the
+`status.message` of a waiting Run: more people may read Events than Runs.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.event_recorder.event import (
     EventContent,
     EventReason,
+    Lane,
     pod_reference,
     reference_to_run,
     run_reference,
 )
-from kruntimes_core.cluster.event_recorder.event_queue import EventQueue, Lane
-from kruntimes_core.cluster.event_recorder.pending_conditions import (
+from kruntimes_core.cluster.event_recorder.event_correlator import (
     ConditionKind,
     NoEvent,
     PendingCondition,
@@ -40,7 +40,7 @@ from kruntimes_core.engine.clock import Now
 from kruntimes_core.engine.decisions import Decision, NeverFits, Outcome
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.runs import RunEntry
-from kruntimes_core.framework.plugin_results import PluginError
+from kruntimes_core.framework.profile import PluginError
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Phase, Run
 
@@ -52,28 +52,26 @@ _TO_BE_WRITTEN = (Outcome.SCHEDULED, Outcome.FAILED, Outcome.CANCELLED)
 
 
 class EventSources:
-    """Told of what happens in a scheduler. Each call costs no more than a look into a table."""
+    """Called for what happens in a scheduler. Each call costs no more than a look into a table."""
 
     def __init__(
         self,
         *,
         conditions: PendingConditions,
-        queue: EventQueue,
         clock: Clock,
         may_record: Callable[[], bool],
-        wake: Callable[[], None],
+        add: Callable[[Lane, EventContent], None],
         dropped: Callable[[EventReason], None],
         placements: bool,
     ) -> None:
-        """wake: called when an Event was queued. dropped: told of what was not, because too much waits.
+        """add: queues an Event. dropped: called when too many Runs are held back to note another one.
 
         placements: whether each bind makes an Event.
         """
         self._conditions = conditions
-        self._queue = queue
         self._clock = clock
         self._may_record = may_record
-        self._wake = wake
+        self._add = add
         self._dropped = dropped
         self._placements = placements
 
@@ -89,7 +87,7 @@ class EventSources:
             self._conditions.end(key)
 
     def answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
-        """A request was answered. Writes of messages do not matter: Events say the same."""
+        """A request was answered. Writes of messages do not matter: Events have the same text."""
         if not isinstance(request, Write) or not isinstance(request.pending, PendingBind | PendingTerminal):
             return
         key = (request.namespace, request.uid)
@@ -125,11 +123,6 @@ class EventSources:
             pod = pod_reference(pending.assumption.pod)
             scheduled = EventContent(EventReason.SCHEDULED, run, "assigned to a runtime pod", pod)
             self._add(Lane.PLACEMENTS, scheduled)
-
-    def _add(self, lane: Lane, content: EventContent) -> None:
-        if not self._queue.add(lane, content):
-            self._dropped(content.reason)
-        self._wake()
 
     def _held_back(self, key: RunKey, name: str, kind: ConditionKind, refusal: str = "") -> None:
         if not self._conditions.observe(key, name, kind, self._clock.now().ticks, refusal):

@@ -28,14 +28,14 @@ from kruntimes_core.cluster.clock import Clock, TimeSlices
 from kruntimes_core.cluster.informers.event_handler import ResourceEventHandler
 
 STREAM_SECONDS = 40
-"""How long the server is asked to keep a watch open. It says goodbye with a bookmark before."""
+"""How long the server shall keep a watch open. Before it closes one, it sends a bookmark."""
 OVERDUE_SECONDS = 10
-"""How much longer a watch may last: then the connection is taken for half-open. So the worst is found
-within 50 s of going silent, whether or not anything happens in the cluster."""
+"""How much longer a watch may last, before the connection counts as half-open. So a silent connection is
+found within 50 s, whether or not anything happens in the cluster."""
 
-# Seconds for one page. A server that is slower than this is as good as silent.
+# Seconds for one page. A slower server counts as silent.
 _PAGE_TIMEOUT_SECONDS = 60.0
-# A page is held in memory as bytes and as objects, so its size is bounded, and not its length: Runs
+# A page is in memory as bytes and as objects, so its bytes are bounded and not its number of objects: Runs
 # with inline sources are two hundred times as large as those without.
 _PAGE_BYTES = 8_000_000
 _FIRST_PAGE, _SMALLEST_PAGE, _LARGEST_PAGE = 100, 20, 1_000
@@ -67,7 +67,7 @@ class WatchEvent:
 
 @dataclass(slots=True)
 class _Pages:
-    """What was read of a list so far, and how the next page is asked for."""
+    """What was read of a list so far, and how the next page is requested."""
 
     limit: int | None
     observations: list[Any] = field(default_factory=list)
@@ -76,7 +76,7 @@ class _Pages:
 
 
 class ListerWatcher:
-    """Lists and watches what one handler takes. After two lists broke midway, it asks for all in one page."""
+    """Lists and watches what one handler takes. After two lists broke midway, it requests all in one page."""
 
     def __init__(
         self,
@@ -121,8 +121,8 @@ class ListerWatcher:
         items, version, token = self._parse_page(response)
         self._page_read()
         if pages.version and version != pages.version:
-            problem = f"cannot list {self._title}: a further page is of another version"
-            raise ApiFailure(FailureKind.EXPIRED, problem)
+            problem = "a further page is of another version"
+            raise ApiFailure(FailureKind.EXPIRED, "list", self._title, problem)
         pages.version = version
         slices = TimeSlices(self._clock)
         for item in items:
@@ -163,9 +163,9 @@ class ListerWatcher:
             items = body.get("items") or []
             version, token = metadata["resourceVersion"], metadata.get("continue") or ""
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise unavailable("list", self._title, "the answer is no list") from error
+            raise unavailable("list", self._title, "the answer is not a list") from error
         if not version or not isinstance(items, list):
-            raise unavailable("list", self._title, "the answer is no list, or has no version")
+            raise unavailable("list", self._title, "the answer is not a list, or has no version")
         return items, str(version), str(token)
 
     # Watch

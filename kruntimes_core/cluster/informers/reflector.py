@@ -1,15 +1,14 @@
-"""The reflector of one resource: it lists, watches, and lists again when only that helps, until cancelled."""
+"""Reflectors: each lists and watches one resource, and lists again when only that helps."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
 from random import Random
 
-from kruntimes_core.cluster.backoff import RetryBackoff
 from kruntimes_core.cluster.client.errors import ApiFailure, FailureKind, outdated
 from kruntimes_core.cluster.client.transport import Transport
-from kruntimes_core.cluster.clock import Clock, TimeSlices
+from kruntimes_core.cluster.clock import Clock, RetryBackoff, TimeSlices
 from kruntimes_core.cluster.informers.event_handler import ResourceEventHandler
 from kruntimes_core.cluster.informers.lister_watcher import (
     STREAM_SECONDS,
@@ -19,15 +18,15 @@ from kruntimes_core.cluster.informers.lister_watcher import (
 )
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.engine.clock import SECOND
-from kruntimes_core.model.resource_version import older
+from kruntimes_core.model.metadata import older
 
-_ASK_AGAIN_SECONDS = 60.0
-"""How long until a resource that the server does not serve is listed again."""
+_LIST_AGAIN_SECONDS = 60.0
+"""After how long a resource that the server does not serve is listed again."""
 _STEADY_TICKS = 5 * SECOND
 """A watch that was open for so long has worked: what fails next is a new failure."""
 _BEHIND_SECONDS = 10.0
-"""For how long a server may be behind. One that was restored to an older state has another history: what
-was seen of the former one stays wrong, also when its versions have caught up."""
+"""For how long a server may be behind. A server that was restored to an older state has another history: what
+was seen of the former history stays wrong, even when the versions have caught up."""
 
 
 class Liveness:
@@ -58,7 +57,7 @@ class Liveness:
 
     @property
     def tried_seconds(self) -> float:
-        """Since a list or watch last worked or failed. Both have time limits, so this stays small."""
+        """Since a list or watch last worked or failed. Both have time limits, so this number stays small."""
         return _seconds_since(self._tried_at)
 
     @property
@@ -68,7 +67,7 @@ class Liveness:
 
     @property
     def outdated_seconds(self) -> float:
-        """Since the server answered from the past; 0 if it does not, or soon did not any more."""
+        """Since the server began to answer from the past; 0 while it does not, or if it soon stopped."""
         return _seconds_since(self._outdated_at)
 
 
@@ -93,20 +92,21 @@ class Reflector:
         """random: for jitter. changed: called whenever `following`, `relisted` or `problem` changed."""
         self.handler = handler
         self.following = False
-        """Whether all is listed and a watch is open: what is known is true, but for a moment."""
+        """Whether all is listed and a watch is open."""
         self.problem: str | None = f"{handler.title}: not listed yet"
+        self.problem_without_names = "not listed yet"
         """Why it does not follow, in one line; None while it does."""
         self.relisted = True
         """Whether the resource was listed after `expect_relist`, if that was called."""
         self.heard_at: int | None = None
-        """When the server was last heard on a watch, in ticks."""
+        """When a watch last received something, in ticks."""
         self.liveness = Liveness()
         self._clock = clock
         self._log = log
         self._changed = changed
         self._backoff = RetryBackoff(random)
         self._expiry_backoff = RetryBackoff(random)
-        """Its own: a server that says that a version is too old is there again after an outage."""
+        """Apart from the other: a server that calls a version too old is up again after an outage."""
         self._lister_watcher = ListerWatcher(transport, handler, clock, self.liveness.worked)
         self._version = ""
         self._unknown_type_logged = False
@@ -150,7 +150,7 @@ class Reflector:
             self.handler.on_replace((), "")
             self._log.info("not served, so there are none", resource=self.handler.title)
         self._note_following()
-        await asyncio.sleep(_ASK_AGAIN_SECONDS)
+        await asyncio.sleep(_LIST_AGAIN_SECONDS)
 
     # Watch
 
@@ -168,13 +168,13 @@ class Reflector:
             else:
                 self._note_steady(began)
                 if not heard and self._clock.now().ticks - began >= STREAM_SECONDS * SECOND:
-                    # A server that knows the version says goodbye with a bookmark. One that was restored
-                    # to an older one says nothing until it has caught up, and would not be missed.
+                    # A server that knows the version sends a bookmark at the end. One that was restored to
+                    # an older version sends nothing until it has caught up, so the silence means: list.
                     return
                 await asyncio.sleep(self._backoff.next())
 
     async def _watch_once(self) -> bool:
-        """Whether the server said anything."""
+        """Watch once. Returns whether the server sent anything."""
         heard, slices = False, TimeSlices(self._clock)
         async for batch in self._lister_watcher.watch(self._version):
             self._note_following()
@@ -217,7 +217,7 @@ class Reflector:
             self._changed()
 
     def _note_steady(self, began: int) -> None:
-        """Forget earlier failures if this watch was open for a while."""
+        """Forget earlier failures if this watch was open for long enough."""
         if self._clock.now().ticks - began >= _STEADY_TICKS:
             self._backoff.reset()
             self._expiry_backoff.reset()
@@ -229,6 +229,52 @@ class Reflector:
         if problem != self.problem:
             self._log.warning(problem)
         self.following, self.problem = False, problem
+        self.problem_without_names = failure.without_names
         self._changed()
         backoff = self._expiry_backoff if failure.kind is FailureKind.EXPIRED else self._backoff
         await asyncio.sleep(backoff.next(failure.retry_after))
+
+
+Spawn = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
+
+
+class Informers:
+    """Starts the reflectors, lets them list again, and stops them."""
+
+    def __init__(self, reflectors: Sequence[Reflector]) -> None:
+        self._reflectors = reflectors
+        self._spawn: Spawn = asyncio.create_task
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def synced(self) -> bool:
+        """Whether all is followed, and was listed since `relist` was last called."""
+        return all(one.following and one.relisted for one in self._reflectors)
+
+    @property
+    def problem(self) -> str:
+        """Why something is not followed, in one line; empty if all is."""
+        return next((one.problem for one in self._reflectors if one.problem is not None), "")
+
+    def start(self, spawn: Spawn) -> None:
+        """List and watch. spawn: takes care of tasks that end with a defect."""
+        self._spawn = spawn
+        self._tasks = [spawn(one.run()) for one in self._reflectors]
+
+    def relist(self) -> None:
+        """List everything now, by lists that begin after this moment.
+
+        The watches end first, so nothing newer than the list is known when it is taken in.
+        """
+        if not self._tasks:
+            return
+        self.stop()
+        for one in self._reflectors:
+            one.expect_relist()
+        self.start(self._spawn)
+
+    def stop(self) -> None:
+        """List and watch nothing any more."""
+        for task in self._tasks:
+            task.cancel()
+        self._tasks = []

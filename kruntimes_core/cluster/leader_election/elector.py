@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
+from math import ceil
 
 from kruntimes_core.cluster.client.errors import ApiFailure
+from kruntimes_core.cluster.client.resources import LEASE_VERBS
 from kruntimes_core.cluster.client.transport import Gate, Transport
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.leader_election.lease_lock import (
     OUTCOMES,
-    VERBS,
     Lease,
     LeaseConflictError,
     LeaseLock,
@@ -17,12 +19,102 @@ from kruntimes_core.cluster.leader_election.lease_lock import (
     held,
     released,
 )
-from kruntimes_core.cluster.leader_election.lease_term import LeaseTerm
 from kruntimes_core.cluster.leader_election.protocol import LeaderCallbacks, WriteLimits
-from kruntimes_core.cluster.observability.health import HealthCheck
+from kruntimes_core.cluster.observability.endpoints import HealthCheck
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
 from kruntimes_core.engine.clock import SECOND, ticks
+from kruntimes_core.model.messages import InputError
+
+JITTER = 1.2
+"""Electors in Go stretch the retry period by at most this factor, and check the deadline against it."""
+_LONGEST_WRITE_SECONDS = 4.0
+_MARGIN_SECONDS = 1.0
+_SHORTEST_WRITE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseDurations:
+    """The three durations of an election, in seconds; the defaults are those of Go electors."""
+
+    lease: float = 15.0
+    """How long a record must be unchanged before another elector acquires the Lease."""
+    deadline: float = 10.0
+    """How long the holder writes after it sent the last renewal that was applied."""
+    retry: float = 2.0
+    """How often it renews."""
+
+    def check(self) -> None:
+        """Raises `InputError` for durations with which two could lead, or none would for long."""
+        if self.retry <= 0:
+            raise InputError("--leader-elect-retry-period must be longer than 0")
+        if self.deadline <= self.retry * JITTER:
+            raise InputError(
+                f"--leader-elect-renew-deadline {self.deadline:g}s is too short:"
+                f" make it longer than {JITTER:g} times --leader-elect-retry-period ({self.retry:g}s)"
+            )
+        shortest = self.deadline + _MARGIN_SECONDS + _SHORTEST_WRITE_SECONDS
+        if self.lease < shortest:
+            raise InputError(
+                f"--leader-elect-lease-duration {self.lease:g}s is too short: make it {shortest:g}s or"
+                " longer, so that a write that began before --leader-elect-renew-deadline"
+                f" ({self.deadline:g}s) ends before it"
+            )
+
+    @property
+    def write_seconds(self) -> float:
+        """The limit of each write: one begun just before the deadline ends well before the Lease."""
+        return min(self.lease - self.deadline - _MARGIN_SECONDS, _LONGEST_WRITE_SECONDS)
+
+    @property
+    def request_seconds(self) -> float:
+        """The limit of each request for the Lease: half the deadline, as in Go, so that two fit in."""
+        return min(self.deadline / 2, self.write_seconds)
+
+    @property
+    def lease_ticks(self) -> int:
+        """`lease` in ticks."""
+        return ticks(self.lease)
+
+    @property
+    def absent_ticks(self) -> int:
+        """How long a Lease must be missing before it is created: a leader renews in that time."""
+        return ticks(self.retry * JITTER + _MARGIN_SECONDS)
+
+    @property
+    def written_seconds(self) -> int:
+        """`lease` in a record: whole seconds, rounded up."""
+        return ceil(self.lease)
+
+
+class LeaseTerm:
+    """The time for which a Lease entitles its holder to write.
+
+    It ends by itself at the renew deadline, by a clock that goes on while the machine is suspended.
+    """
+
+    def __init__(self, *, clock: Clock, durations: LeaseDurations) -> None:
+        self.durations = durations
+        self._clock = clock
+        self._until = 0
+
+    def lasts(self) -> bool:
+        """Whether a write may be handed to the socket at this very moment: a gate of `HttpTransport`."""
+        return self._clock.now().ticks < self._until
+
+    @property
+    def left_seconds(self) -> float:
+        """How long the term lasts from now; 0 when it has ended."""
+        return max(self._until - self._clock.now().ticks, 0) / SECOND
+
+    def renewed(self, sent: int) -> None:
+        """A record was applied that was sent at this moment, in ticks. That never makes a term shorter."""
+        self._until = max(self._until, sent + ticks(self.durations.deadline))
+
+    def end(self) -> None:
+        """End the term now."""
+        self._until = 0
+
 
 _POLL_SECONDS = 0.5
 """How often a standby reads the Lease (semantics, Leading), and a leader looks at its clock: timers of
@@ -62,7 +154,7 @@ class LeaderElector:
         self._clock = clock
         self._log = log
         self._lines = ElectionLog(log, namespace, identity)
-        self._term = term
+        self.term = term
         self._observed = ObservedLease(durations.lease_ticks, durations.absent_ticks)
         self._lease: Lease | None = None
         """The Lease as it stands for certain; None when it has to be read first."""
@@ -74,13 +166,18 @@ class LeaderElector:
     @property
     def leading(self) -> bool:
         """See `Leadership`: by the own clock, at this very moment."""
-        return self._held and self._term.lasts()
+        return self._held and self.term.lasts()
 
     def checks(self) -> list[HealthCheck]:
         """See `Leadership`. A standby is ready; one that cannot reach the Lease is not."""
+        failure = self._lines.failure
+        if failure is not None:
+            return [HealthCheck("lease", str(failure), without_names=failure.without_names)]
+        if self.leading:
+            return [HealthCheck("lease", note="leading")]
         holder = self._observed.holder
-        standby = f"standby; held by {holder!r}" if holder else "standby"
-        return [HealthCheck("lease", self._lines.problem, "leading" if self.leading else standby)]
+        held = f"standby; held by {holder!r}" if holder else "standby"
+        return [HealthCheck("lease", note=held, without_names="standby")]
 
     async def campaign(self, callbacks: LeaderCallbacks) -> None:
         """See `Leadership`."""
@@ -95,8 +192,8 @@ class LeaderElector:
         async with self._writing:
             if not self.leading:
                 return
-            left = self._term.left_seconds
-            self._term.end()
+            left = self.term.left_seconds
+            self.term.end()
             self._held = False
             try:
                 async with asyncio.timeout(left):
@@ -140,7 +237,7 @@ class LeaderElector:
 
     def _acquired(self, lease: Lease, callbacks: LeaderCallbacks) -> None:
         """Lead, unless the answer came so late that the term has ended already."""
-        if not self._term.lasts():
+        if not self.term.lasts():
             return
         self._held = True
         self.terms += 1
@@ -153,7 +250,7 @@ class LeaderElector:
     async def _lead(self, callbacks: LeaderCallbacks) -> None:
         """Renew until that fails for too long, or another is seen to hold the Lease."""
         while self._held and not self._closing:
-            left = self._term.left_seconds
+            left = self.term.left_seconds
             if not left:
                 self._step_down(callbacks, "the lease was not renewed within the renew deadline")
             elif self._rests(callbacks):
@@ -191,7 +288,7 @@ class LeaderElector:
                 self._step_down(callbacks, why)
 
     def _step_down(self, callbacks: LeaderCallbacks, why: str) -> None:
-        self._term.end()
+        self.term.end()
         self._held = False
         self._lease = None
         self._log.warning("not leading any more", why=why)
@@ -222,7 +319,7 @@ class LeaderElector:
             return "the lease is gone"
         if before.holder != self.identity:
             return "the lease is another's now"
-        await self._write_own_record(before, self._term.lasts)
+        await self._write_own_record(before, self.term.lasts)
         return ""
 
     async def _write_own_record(self, before: Lease | None, gate: Gate | None) -> Lease:
@@ -239,7 +336,7 @@ class LeaderElector:
         self._lease = lease
         self._observed.see(lease, self._clock.now().ticks)
         # Others cannot have seen the record before it was sent, so all counts from then.
-        self._term.renewed(sent.ticks)
+        self.term.renewed(sent.ticks)
         self._renewal_due = sent.ticks + ticks(self._durations.retry)
         return lease
 
@@ -261,10 +358,10 @@ class LeaderElector:
 
 
 class ElectionLog:
-    """Logs an election once for each change, because a standby reads the Lease twice a second."""
+    """Logs each change of an election once, because a standby reads the Lease twice a second."""
 
     def __init__(self, log: Log, namespace: str, identity: str) -> None:
-        self.problem = ""
+        self.failure: ApiFailure | None = None
         """Why the Lease could not be reached the last time; empty if it could."""
         self._log = log
         self._namespace = namespace
@@ -307,20 +404,20 @@ class ElectionLog:
 
     def unreachable(self, failure: ApiFailure) -> None:
         """A request for the Lease failed."""
-        if str(failure) != self.problem:
+        if str(failure) != str(self.failure):
             self._log.warning(str(failure))
-        self.problem = str(failure)
+        self.failure = failure
 
     def reachable(self) -> None:
         """A request for the Lease succeeded."""
-        if self.problem:
+        if self.failure is not None:
             self._log.info("the lease can be reached again")
-        self.problem = ""
+        self.failure = None
 
 
-def show_election(metrics: Metrics, elector: LeaderElector) -> None:
+def register_election_metrics(metrics: Metrics, elector: LeaderElector) -> None:
     """Add the metrics of an election; every series stands from the beginning."""
-    requests: Samples = {(verb, outcome): 0.0 for verb in VERBS for outcome in OUTCOMES}
+    requests: Samples = {(verb, outcome): 0.0 for verb in LEASE_VERBS for outcome in OUTCOMES}
     metrics.gauge("leading", "Whether this scheduler leads.", (), lambda: {(): elector.leading})
     metrics.counter("lease_terms", "How often this scheduler began to lead.", (), lambda: {(): elector.terms})
     metrics.counter(

@@ -17,23 +17,19 @@ from pydantic_core import from_json
 
 from kruntimes_core.cluster.client.connection import SERVICE_ACCOUNT
 from kruntimes_core.cluster.client.errors import ApiFailure, refused, status_of, unavailable
-from kruntimes_core.cluster.client.resources import ApiResource
+from kruntimes_core.cluster.client.resources import LEASE, LEASES
 from kruntimes_core.cluster.client.transport import Call, Gate, Response, Transport, TransportError
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.engine.clock import ticks
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.times import micro_time
 
-LEASE = "kruntimes-scheduler.kruntimes.com"
-"""The name that the reference scheduler uses too (API contract): the two never lead together."""
-LEASES = ApiResource(plural="leases", group="coordination.k8s.io")
-VERBS = ("get", "create", "update")
 OUTCOMES = ("done", "conflict", "missing", "failed")
 
 Json = Mapping[str, Any]
 _MOST_TRANSITIONS = 2**31 - 1
 _RELEASED_SECONDS = 1
-"""What Go electors write on release: the field may not be 0."""
+"""What electors in Go write when they release the Lease: the field must not be 0."""
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
@@ -144,7 +140,7 @@ class LeaseLock:
         return await self._write("create", "POST", LEASES.path(self.namespace), body, None)
 
     async def replace(self, lease: Lease, spec: Mapping[str, Any], gate: Gate | None) -> Lease:
-        """Write another record over the version that was read. gate: asked when the bytes are handed over.
+        """Write another record over the version that was read. gate: called when the bytes are handed over.
 
         Raises `LeaseConflictError` for any other version, and for a Lease that is gone.
         """
@@ -180,7 +176,7 @@ class LeaseLock:
         return self._lease(verb, response)
 
     async def _send(self, verb: str, call: Call) -> Response | None:
-        """The answer, if it is good; None for one that is not there."""
+        """The answer, if the request succeeded; None where the object does not exist."""
         try:
             response = await self._transport.request(call)
         except TransportError as error:
@@ -202,7 +198,7 @@ class LeaseLock:
             body = from_json(response.body)
             known = isinstance(body["metadata"]["resourceVersion"], str)
         except (ValueError, TypeError, KeyError) as error:
-            raise self._failed(verb, "the answer is no Lease") from error
+            raise self._failed(verb, "the answer is not a Lease") from error
         if not known:
             raise self._failed(verb, "the answer has no version")
         self.outcomes[verb, "done"] += 1
@@ -214,10 +210,10 @@ class LeaseLock:
 
 
 class ObservedLease:
-    """The record as it was seen last, and since when it stands still: whether the Lease may be taken.
+    """The record as it was last observed, and since when it is unchanged: whether the Lease may be acquired.
 
-    Judged by one's own clock alone: the clocks of two machines are never compared. A record counts as alive
-    until it was seen to stand still for its duration, whatever times it bears, or lacks.
+    Judged by this machine's clock alone: clocks of two machines are never compared. A record counts as alive
+    until it was unchanged for its whole duration, whatever times are written in it.
     """
 
     def __init__(self, default_ticks: int, absent_ticks: int) -> None:
@@ -265,21 +261,21 @@ class ObservedLease:
 
 
 def new_identity() -> str:
-    """A name that no other process has or ever had; its first part says where to look for it."""
+    """A name that no other process ever had; its first part is the host name."""
     return f"{socket.gethostname()}_{uuid4()}"
 
 
 def lease_namespace(
-    asked: str | None,
+    option: str | None,
     environment: Mapping[str, str],
     of_context: str | None,
     service_account: Path = SERVICE_ACCOUNT,
 ) -> str:
-    """The namespace of the Lease: `asked` (`--lease-namespace`), else $POD_NAMESPACE, else that of the
-    ServiceAccount, else that of the kubeconfig's context. Raises `InputError` for none, or no name.
+    """The namespace of the Lease: `option` (`--lease-namespace`), else $POD_NAMESPACE, else that of the
+    ServiceAccount, else that of the kubeconfig's context. Raises `InputError` for none, or an invalid name.
     """
     sources = (
-        ("--lease-namespace", asked),
+        ("--lease-namespace", option),
         ("POD_NAMESPACE", environment.get("POD_NAMESPACE") or None),
         (str(service_account / "namespace"), _read(service_account / "namespace")),
         ("the context's namespace", of_context or None),
@@ -288,7 +284,9 @@ def lease_namespace(
         if namespace is None:
             continue
         if _DNS_LABEL.fullmatch(namespace) is None:
-            raise InputError(f"{source} {namespace!r} is no name of a namespace: give --lease-namespace")
+            raise InputError(
+                f"{source} {namespace!r} is not a valid name of a namespace: give --lease-namespace"
+            )
         return namespace
     raise InputError("--leader-elect: nothing says in which namespace the Lease is: give --lease-namespace")
 

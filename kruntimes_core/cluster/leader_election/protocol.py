@@ -1,4 +1,4 @@
-"""Which host decides: what a host needs of its leadership, and a leadership of the host."""
+"""Which scheduler decides: the protocols between a leadership and the scheduler that it calls back."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kruntimes_core.cluster.observability.health import HealthCheck
+from kruntimes_core.cluster.observability.endpoints import HealthCheck
 
 
 @dataclass(frozen=True, slots=True)
 class WriteLimits:
-    """What a leadership demands of every write."""
+    """Limits that a leadership sets for every write."""
 
     write_seconds: float
     """The most that a write may take, here and at the server."""
-    doubt_seconds: float
+    unknown_outcome_seconds: float
     """Another leads no earlier than this after a Lease that was not released: a write whose outcome is
     unknown for longer need not keep the Lease from being released."""
 
 
 class LeaderCallbacks(Protocol):
-    """The host, as its leadership sees it."""
+    """What a leadership calls of its scheduler."""
 
     def changed(self) -> None:
         """Called whenever `leading` changed."""
 
     def why_not_begin(self) -> str:
-        """Why this host should not begin to lead, in one line; empty if it may."""
+        """Why this scheduler should not begin to lead, in one line; empty if it may."""
 
     def why_not_go_on(self) -> str:
-        """Why a leader should let another take over, in one line; empty if it goes on."""
+        """Why this leader should let another take over, in one line; empty if it goes on."""
 
 
 class Leadership(Protocol):
-    """Says whether this host decides, and what is due when it stops."""
+    """Whether this scheduler decides."""
 
     @property
     def leading(self) -> bool:
-        """Whether this host may decide now."""
+        """Whether this scheduler may decide now."""
 
     @property
     def since(self) -> int:
@@ -47,32 +47,32 @@ class Leadership(Protocol):
 
     @property
     def limits(self) -> WriteLimits:
-        """What every write is held to."""
+        """The limits of every write."""
 
     def checks(self) -> Sequence[HealthCheck]:
-        """What a readiness probe should know."""
+        """For the readiness probe."""
 
     async def campaign(self, callbacks: LeaderCallbacks) -> None:
-        """Go on until cancelled, and call back for each change."""
+        """Run until cancelled, and call back at each change."""
 
     async def release(self) -> None:
         """Let another lead at once. Called at a clean stop, if every write is known to be applied or not."""
 
 
 class AlwaysLeading:
-    """The leadership of a host without leader election."""
+    """The leadership of a scheduler without leader election."""
 
     leading = True
     since = 0
-    limits = WriteLimits(write_seconds=4.0, doubt_seconds=0.0)
+    limits = WriteLimits(write_seconds=4.0, unknown_outcome_seconds=0.0)
 
     def checks(self) -> Sequence[HealthCheck]:
-        """There is nothing to know."""
+        """None."""
         return ()
 
     async def campaign(self, callbacks: LeaderCallbacks) -> None:
-        """Nothing changes, ever."""
+        """See `Leadership`; nothing ever changes."""
         await asyncio.get_running_loop().create_future()
 
     async def release(self) -> None:
-        """No other host waits."""
+        """See `Leadership`; no other scheduler waits."""

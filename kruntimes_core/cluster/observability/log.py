@@ -1,24 +1,28 @@
-"""Structured log lines, as text or JSON. Whatever others wrote into them is escaped.
+"""Structured log lines, as text or JSON, with everything escaped that came from outside.
 
-No logging tree of the process is touched: two hosts in one process do not mix.
+It does not use the process-wide loggers of `logging`, so two schedulers in one process do not mix.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import re
-from contextlib import suppress
 from enum import IntEnum, StrEnum
-from typing import TextIO
+from typing import Any, TextIO
 
 from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.observability.log_writer import BackgroundWriter, LineWriter, StreamWriter
+from kruntimes_core.engine.clock import ticks
+from kruntimes_core.engine.decisions import Decision
 
+_PAUSE = ticks(60.0)
 _PLAIN = re.compile(r"[A-Za-z0-9_.:/@+-]+", re.ASCII)
 
 
 class Level(IntEnum):
-    """How much is said: everything up to the chosen level."""
+    """How much is logged: everything up to the chosen level."""
 
     WARNING = -1
     INFO = 0
@@ -39,15 +43,22 @@ class Log:
     """Writes one line for each thing that happened."""
 
     def __init__(
-        self, out: TextIO, clock: Clock, level: int = Level.INFO, form: Format = Format.TEXT
+        self,
+        out: BackgroundWriter | TextIO,
+        clock: Clock,
+        level: int = Level.INFO,
+        form: Format = Format.TEXT,
     ) -> None:
-        self._out = out
+        """out: a stream is written to at once."""
+        self._out: LineWriter = out if isinstance(out, BackgroundWriter) else StreamWriter(out)
+        self._lost = 0
+        """Of the lines that were lost, how many the log speaks of."""
         self._clock = clock
         self._level = level
         self._form = form
 
     def speaks(self, level: Level) -> bool:
-        """Whether lines of this level are written: ask before collecting costly fields."""
+        """Whether lines of this level are written: check this before collecting costly fields."""
         return level <= self._level
 
     def warning(self, message: str, **fields: object) -> None:
@@ -66,45 +77,102 @@ class Log:
         """A request."""
         self._write(Level.TRACE, message, fields)
 
+    @property
+    def lost(self) -> int:
+        """Lines so far that could not be written."""
+        return self._out.lost
+
     def _write(self, level: Level, message: str, fields: dict[str, object]) -> None:
         if not self.speaks(level):
             return
+        line, lost = self._line(level, message, fields), self._out.lost
+        if lost > self._lost:
+            line = self._line(Level.WARNING, "lines of this log were lost", {"lines": lost}) + line
+        if self._out.write(line):
+            self._lost = lost
+
+    def _line(self, level: Level, message: str, fields: dict[str, object]) -> str:
         moment = self._clock.now().wall.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         if self._form is Format.JSON:
             head = {"time": moment, "level": level.name.lower(), "message": _sound(message)}
-            line = _dumped({**head, **_texts(fields)})
-        else:
-            said = "".join(f" {name}={_quoted(value)}" for name, value in _texts(fields).items())
-            line = f"{moment} {level.name:<7} {_escaped(message)}{said}"
-        # A full disk, or a reader that went away, stops no scheduler.
-        with suppress(OSError):
-            self._out.write(f"{line}\n")
-            self._out.flush()
+            return f"{_dumped({**head, **_texts(fields)})}\n"
+        said = "".join(f" {name}={_quoted(value)}" for name, value in _texts(fields).items())
+        return f"{moment} {level.name:<7} {_escaped(message)}{said}\n"
+
+
+class RareWarning:
+    """A warning of what may happen a thousand times a second: one line a minute, with how often since."""
+
+    def __init__(self, log: Log, clock: Clock) -> None:
+        self.count = 0
+        """How often it happened so far."""
+        self._log = log
+        self._clock = clock
+        self._said = 0
+        self._quiet_until = 0
+
+    def __call__(self, message: str, **fields: object) -> None:
+        """It happened."""
+        self.count += 1
+        now = self._clock.now().ticks
+        if now < self._quiet_until:
+            return
+        self._quiet_until = now + _PAUSE
+        unsaid, self._said = self.count - self._said - 1, self.count
+        self._log.warning(message, **fields, unsaid=unsaid or None)
+
+
+def log_loop_problems(loop: asyncio.AbstractEventLoop, log: Log, clock: Clock) -> None:
+    """Say what the loop meets in one line a minute at most: without descriptors, every accept is an error."""
+    warn = RareWarning(log, clock)
+
+    def handle(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        warn(
+            "the event loop met an error",
+            error=f"{type(error).__name__}: {error}" if error is not None else None,
+            doing=context.get("message"),
+        )
+
+    loop.set_exception_handler(handle)
+
+
+def log_decision(log: Log, decision: Decision) -> None:
+    """One line for a decision: a listener of the engine's journal."""
+    log.debug(
+        "decided",
+        run=f"{decision.run.namespace}/{decision.run.name}",
+        outcome=decision.outcome,
+        reason=decision.reason,
+        pod=decision.pod.name if decision.pod is not None else None,
+        text=decision.message or None,
+        error=decision.error,
+    )
 
 
 def _texts(fields: dict[str, object]) -> dict[str, object]:
-    """Numbers and truth as they are, the rest as text; without what is None."""
+    """Numbers and booleans as they are, the rest as text; without fields that are None."""
     return {name: _value(value) for name, value in fields.items() if value is not None}
 
 
 def _value(value: object) -> object:
     if isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    return _sound(str(value))  # JSON has no word for what is no finite number
+    return _sound(str(value))  # JSON knows finite numbers alone
 
 
 def _sound(text: str) -> str:
-    """`text` without halves of surrogate pairs, which not every reader of JSON takes."""
+    """`text` without lone surrogates, which some readers of JSON refuse."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _dumped(value: object) -> str:
-    """JSON in printable ASCII: also what `json` leaves, and a terminal does not show."""
+    """JSON in printable ASCII; `json` alone leaves DEL, which a terminal does not show."""
     return json.dumps(value).replace("\x7f", "\\u007f")
 
 
 def _escaped(text: str) -> str:
-    """A message as it is read best; in quotes where it could be taken for fields."""
+    """A message without quotes, unless it could be mistaken for fields."""
     dumped = _dumped(_sound(text))
     return dumped if "=" in text else dumped[1:-1].replace('\\"', '"')
 

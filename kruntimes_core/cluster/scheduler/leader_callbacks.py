@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
+from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.informers.informers import Informers
+from kruntimes_core.cluster.informers.reflector import Informers
 from kruntimes_core.cluster.leader_election.protocol import Leadership
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.scheduler.health_checks import HealthChecks
@@ -24,7 +24,7 @@ class SchedulerLeadership:
         informers: Informers,
         health: HealthChecks,
         engine: Engine,
-        dispatcher: Dispatcher,
+        dispatcher: ApiDispatcher,
         clock: Clock,
         log: Log,
         wake: Callable[[], None],
@@ -51,7 +51,7 @@ class SchedulerLeadership:
         """See `LeaderCallbacks`; and called whenever what is followed changed."""
         leading = self._leadership.leading
         if leading and self._leadership.since != self._since:
-            # A former leader may have bound what no watch has told yet.
+            # A former leader may have bound Runs that no watch has shown yet.
             self._since = self._leadership.since
             self._informers.relist()
         self._decide(leading and self._informers.synced and not self.stopping)
@@ -83,10 +83,10 @@ class SchedulerLeadership:
 
     async def release(self) -> None:
         """Let another lead at once, unless a write may still be applied."""
-        longest = ticks(self._leadership.limits.doubt_seconds)
-        doubts = self._dispatcher.unknown_outcomes(self._clock.now().ticks - longest)
-        if doubts:
-            self._log.warning("writes are in doubt: the lease is left to expire", writes=doubts)
+        longest = ticks(self._leadership.limits.unknown_outcome_seconds)
+        unknown = self._dispatcher.unknown_outcomes(self._clock.now().ticks - longest)
+        if unknown:
+            self._log.warning("outcomes of writes are unknown: the lease is left to expire", writes=unknown)
         else:
             await self._leadership.release()
 

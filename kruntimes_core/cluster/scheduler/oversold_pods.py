@@ -34,7 +34,7 @@ class OversoldPods:
         self.count = 0
 
     def after(self, event: events.Event) -> None:
-        """Look at what an event told, after the engine has taken it in."""
+        """Look at the Pods of an event, after the engine has taken it in."""
         match event:
             case events.RunObserved(observation):
                 self._look_where(observation)
@@ -75,7 +75,7 @@ class OversoldPods:
             self._begins(pod, over, seen.run if seen is not None else None)
 
     def _over(self, pod: RuntimePod) -> list[str]:
-        """The resources of which Runs hold more than the Pod has, by their own word: a bind may yet fail."""
+        """The resources of which observed Runs hold more than the Pod has. Assumed ones do not count."""
         over = [name for name, used in pod.usage.items() if used > pod.capacity.get(name, 0)]
         if not over:
             return over

@@ -5,35 +5,31 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from random import Random
 
-from kruntimes_core.cluster.api_dispatcher.answers import RunReader
-from kruntimes_core.cluster.api_dispatcher.dispatcher import ApiDispatcher, Dispatcher
-from kruntimes_core.cluster.api_dispatcher.dry_run import DryRunDispatcher
+from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.client.transport import ReadOnlyTransport, Transport
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
 from kruntimes_core.cluster.dry_run.report import register_dry_run_metrics
 from kruntimes_core.cluster.event_recorder.recorder import EventRecorder, EventSink, register_event_metrics
 from kruntimes_core.cluster.informers.event_handler import resource_event_handlers
-from kruntimes_core.cluster.informers.informers import Informers
-from kruntimes_core.cluster.informers.reflector import Reflector
+from kruntimes_core.cluster.informers.reflector import Informers, Reflector
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading, Leadership
-from kruntimes_core.cluster.observability.health import HealthCheck
-from kruntimes_core.cluster.observability.log import Level, Log
+from kruntimes_core.cluster.observability.endpoints import HealthCheck
+from kruntimes_core.cluster.observability.log import Level, Log, log_decision
 from kruntimes_core.cluster.observability.metrics import Metrics
 from kruntimes_core.cluster.permissions import MissingPermissions, PermissionTransport
-from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
+from kruntimes_core.cluster.plugin_worker import PluginWorker
 from kruntimes_core.cluster.scheduler.health_checks import HealthChecks
 from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadership
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
-from kruntimes_core.cluster.scheduler.reports import DecisionLines, QueueTimes
-from kruntimes_core.cluster.scheduler.scheduler_metrics import show_scheduler
+from kruntimes_core.cluster.scheduler.scheduler_metrics import register_scheduler_metrics
 from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop, no_background_work
 from kruntimes_core.engine import events as engine_events
-from kruntimes_core.engine.api_calls import ReadAnswer, Request, WriteAnswer
-from kruntimes_core.engine.engine import Engine
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.api_calls import Applied, ReadAnswer, Request, Write, WriteAnswer, WriteKind
+from kruntimes_core.engine.engine import Engine, Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.run import RunObservation
@@ -64,142 +60,108 @@ class Scheduler:
     ) -> None:
         """Make the parts and join them.
 
-        random: for jitter. namespaces: those that are followed, with rights in them alone; None for all.
-        permissions: hears all answers, those to others who send for this scheduler too; None for one of its
-        own. in_flight: writes and reads at a time. events: where Events go; None for none. dry_run: given,
-        the scheduler writes nothing, and compares what it would do with what the running one does.
+        random: for jitter. namespaces: those that are followed, with permissions in them alone; None for all.
+        permissions: learns from all answers, also from those about the Lease; None for one of its own.
+        in_flight: writes and reads at a time. events: where Events go; None for none. dry_run: given, the
+        scheduler writes nothing, and compares what it would do with what the running one does.
         """
         if dry_run is not None:  # no part gets hold of a way to write, of a Lease or of Events
             transport, leadership, events = ReadOnlyTransport(transport), AlwaysLeading(), None
-        self._clock, self._random, self._log, self._wakeup = clock, random, log, asyncio.Event()
+        self._clock, self._log, self._wakeup = clock, log, asyncio.Event()
         self._election, self._plugin_worker = leadership, plugin_worker
         self._permissions = permissions or MissingPermissions(clock, log)
         self.transport = PermissionTransport(transport, self._permissions)
         self.engine = Engine(profiles, settings, clock.now())
         self.metrics = Metrics(self.engine.counters, profiles)
-        self._queue_times = QueueTimes(self.engine, self.metrics, clock)
         decoder = Decoder()
 
-        self._reflectors = self._make_reflectors(decoder, namespaces)
-        self._informers = Informers(self._reflectors)
-        self.comparison = self._make_comparison(dry_run) if dry_run is not None else None
-        self.dispatcher = self._make_dispatcher(decoder, in_flight)
-        self._health = HealthChecks(self._reflectors, self.dispatcher, plugin_worker)
-        self.leadership = self._make_leadership()
-        self._loop = self._make_loop()
-        self.event_recorder = self._make_event_recorder(events) if events is not None else None
-        self.oversold_pods = self._make_oversold_pods()
-        self._note_decisions()
-        self._show_metrics()
-
-    # The parts
-
-    def _make_reflectors(self, decoder: Decoder, namespaces: Sequence[str] | None) -> list[Reflector]:
-        return [
+        self._reflectors = [
             Reflector(
                 transport=self.transport,
                 handler=handler,
-                clock=self._clock,
-                random=self._random,
+                clock=clock,
+                random=random,
                 log=self._log,
                 changed=self._following_changed,
             )
             for handler in resource_event_handlers(decoder, namespaces, self.observed, self._known)
         ]
-
-    def _make_comparison(self, dry_run: DryRunSettings) -> DryRunComparer:
-        return DryRunComparer(
-            settings=dry_run,
-            engine=self.engine,
-            clock=self._clock,
-            plugin_worker=self._plugin_worker,
-            log=self._log,
-            wake=self._wakeup.set,
-        )
-
-    def _make_dispatcher(self, decoder: Decoder, in_flight: int) -> Dispatcher:
-        seconds = self._election.limits.write_seconds
-        reader = RunReader(
-            transport=self.transport, clock=self._clock, decoder=decoder, timeout_seconds=seconds
-        )
-        if self.comparison is not None:
-            return DryRunDispatcher(
+        self._informers = Informers(self._reflectors)
+        self.comparer = None
+        if dry_run is not None:
+            self.comparer = DryRunComparer(
+                settings=dry_run,
                 engine=self.engine,
-                clock=self._clock,
-                reader=reader,
-                holder=self.comparison.holder,
-                freed=self._wakeup.set,
-                in_flight=in_flight,
-                timeout_seconds=seconds,
+                clock=clock,
+                plugin_worker=plugin_worker,
+                log=self._log,
+                wake=self._wakeup.set,
             )
-        return ApiDispatcher(
+        self.dispatcher = ApiDispatcher(
             engine=self.engine,
             transport=self.transport,
-            clock=self._clock,
-            reader=reader,
+            clock=clock,
+            decoder=decoder,
             log=self._log,
             answered=self._answered,
             freed=self._wakeup.set,
+            take_write=self.comparer.take_write if self.comparer is not None else None,
             in_flight=in_flight,
-            timeout_seconds=seconds,
+            timeout_seconds=leadership.limits.write_seconds,
         )
-
-    def _make_leadership(self) -> SchedulerLeadership:
-        return SchedulerLeadership(
-            leadership=self._election,
+        self._health = HealthChecks(self._reflectors, self.dispatcher, plugin_worker)
+        self.leadership = SchedulerLeadership(
+            leadership=leadership,
             informers=self._informers,
             health=self._health,
             engine=self.engine,
             dispatcher=self.dispatcher,
-            clock=self._clock,
+            clock=clock,
             log=self._log,
             wake=self._wakeup.set,
         )
-
-    def _make_loop(self) -> SchedulingLoop:
-        return SchedulingLoop(
+        self._loop = SchedulingLoop(
             engine=self.engine,
-            plugin_worker=self._plugin_worker,
+            plugin_worker=plugin_worker,
             dispatcher=self.dispatcher,
-            clock=self._clock,
+            clock=clock,
             metrics=self.metrics,
             wakeup=self._wakeup,
-            background_work=self.comparison.process_next
-            if self.comparison is not None
-            else no_background_work,
+            background_work=self.comparer.process_next if self.comparer is not None else no_background_work,
         )
-
-    def _make_event_recorder(self, sink: EventSink) -> EventRecorder:
-        return EventRecorder(
-            sink=replace(sink, transport=PermissionTransport(sink.transport, self._permissions)),
-            engine=self.engine,
-            clock=self._clock,
-            random=self._random,
-            log=self._log,
-            may_record=lambda: self.leadership.deciding and self._election.leading,
-            timeout_seconds=self._election.limits.write_seconds,
+        self.event_recorder = None
+        if events is not None:
+            self.event_recorder = EventRecorder(
+                sink=replace(events, transport=PermissionTransport(events.transport, self._permissions)),
+                engine=self.engine,
+                clock=clock,
+                random=random,
+                log=self._log,
+                may_record=lambda: self.leadership.deciding and leadership.leading,
+                timeout_seconds=leadership.limits.write_seconds,
+            )
+        self.oversold_pods = OversoldPods(
+            self.engine,
+            log,
+            self.event_recorder.sources.oversold if self.event_recorder is not None else None,
         )
+        self._listen_to_decisions()
+        self._register_metrics()
 
-    def _make_oversold_pods(self) -> OversoldPods:
-        recorder = self.event_recorder
-        begins = recorder.sources.oversold if recorder is not None else None
-        return OversoldPods(self.engine, self._log, begins)
-
-    def _note_decisions(self) -> None:
+    def _listen_to_decisions(self) -> None:
         """Let decisions be logged, and Events be recorded of them."""
         listeners = self.engine.journal.listeners
         if self._log.speaks(Level.DEBUG):
-            listeners.append(DecisionLines(self._log).decided)
+            listeners.append(partial(log_decision, self._log))
         if self.event_recorder is not None:
             listeners.append(self.event_recorder.sources.decided)
 
-    def _show_metrics(self) -> None:
+    def _register_metrics(self) -> None:
         if self.event_recorder is not None:
             register_event_metrics(self.metrics, self.event_recorder)
-        if self.comparison is not None:
-            comparison = self.comparison
-            register_dry_run_metrics(self.metrics, comparison.report, lambda: comparison.held)
-        show_scheduler(
+        if (comparer := self.comparer) is not None:
+            register_dry_run_metrics(self.metrics, comparer.report, lambda: comparer.held)
+        register_scheduler_metrics(
             self.metrics,
             dispatcher=self.dispatcher,
             oversold_pods=self.oversold_pods,
@@ -208,19 +170,20 @@ class Scheduler:
             reflectors=self._reflectors,
             clock=self._clock,
             permissions=self._permissions,
+            log=self._log,
         )
 
     # What happens
 
     def observed(self, event: engine_events.Event) -> None:
-        """A watch or a list told of something."""
-        comparison, recorder = self.comparison, self.event_recorder
-        if comparison is not None:
-            comparison.before(event)
+        """A watch or a list has an event for the engine."""
+        comparer, recorder = self.comparer, self.event_recorder
+        if comparer is not None:
+            comparer.before(event)
         self.engine.handle(event, self._clock.now())
-        if comparison is not None:
+        if comparer is not None:
             # What it holds is reserved beside what really runs: a Pod may well hold more than it has.
-            comparison.after(event)
+            comparer.after(event)
         else:
             self.oversold_pods.after(event)
         if recorder is not None:
@@ -229,12 +192,22 @@ class Scheduler:
 
     def _answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
         """A request was answered, and the engine knows."""
-        self._queue_times.answered(request, answer)
+        bound = isinstance(request, Write) and request.kind is WriteKind.BIND and isinstance(answer, Applied)
+        if bound:
+            self._count_queue_time(request)
         if self.event_recorder is not None:
             self.event_recorder.sources.answered(request, answer)
+        if self.comparer is not None:
+            self.comparer.was_read()
+
+    def _count_queue_time(self, bind: Request) -> None:
+        """From when the Run was first seen Pending until its bind was applied."""
+        entry = self.engine.find(bind.namespace, bind.name)
+        if entry is not None and entry.run.uid == bind.uid:
+            self.metrics.queued(self._clock.now().ticks - entry.pending_since)
 
     def _following_changed(self) -> None:
-        """What is followed changed, or why it is not."""
+        """A resource is followed now, or is not, or for another reason."""
         self.leadership.changed()
 
     def _known(self, namespace: str, name: str) -> RunObservation | None:
@@ -252,7 +225,7 @@ class Scheduler:
     async def run(self) -> None:
         """Follow, decide and write until `stop`; then no new cycle, and what is in flight settles.
 
-        A defect in any part ends the scheduler: nothing goes on half.
+        A defect in any part ends the whole scheduler.
         """
         async with asyncio.TaskGroup() as group:
             self.dispatcher.start(group.create_task)
@@ -284,6 +257,8 @@ class Scheduler:
         """Let writes in flight be answered, and plugins be called for reservations that ended."""
         try:
             async with asyncio.timeout(_SETTLE_SECONDS):
+                if self.comparer is not None:
+                    self.comparer.stop()
                 await self.dispatcher.settle()
                 await self._loop.finish_work()
         except TimeoutError:
@@ -296,11 +271,11 @@ class Scheduler:
     # Probes
 
     def alive(self) -> list[HealthCheck]:
-        """What a restart would mend."""
+        """What a restart would repair."""
         return self._health.alive()
 
     def ready(self) -> list[HealthCheck]:
-        """What keeps Runs from being placed, or from being placed by what is true now."""
+        """What keeps Runs from being placed, or from being placed by the present state."""
         return [
             *self._health.ready(),
             self._permissions.check(),
@@ -311,9 +286,9 @@ class Scheduler:
         ]
 
     def _dry_run_checks(self) -> list[HealthCheck]:
-        if self.comparison is None:
+        if self.comparer is None:
             return []
-        report = self.comparison.report
+        report = self.comparer.report
         return [
             HealthCheck(
                 "dry-run", note=f"nothing is written; {report.agreed} agreed, {report.differed} differed"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
+from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.informers.reflector import Reflector
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
 from kruntimes_core.cluster.permissions import MissingPermissions
-from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
+from kruntimes_core.cluster.plugin_worker import PluginWorker
 from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadership
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
 from kruntimes_core.engine.api_calls import (
@@ -26,31 +27,35 @@ _READ_OUTCOMES = (Found, NotFound, OutcomeUnknown)
 _WRITE_OUTCOMES = (Applied, Refused, OutcomeUnknown)
 
 
-def show_scheduler(
+def register_scheduler_metrics(
     metrics: Metrics,
     *,
-    dispatcher: Dispatcher,
+    dispatcher: ApiDispatcher,
     oversold_pods: OversoldPods,
     leadership: SchedulerLeadership,
     plugin_worker: PluginWorker,
     reflectors: Sequence[Reflector],
     clock: Clock,
     permissions: MissingPermissions,
+    log: Log,
 ) -> None:
     """Add them; every series is there from the beginning."""
-    _show_requests(metrics, dispatcher)
-    _show_placing(metrics, oversold_pods, leadership)
-    _show_plugin_worker(metrics, plugin_worker)
-    _show_watches(metrics, reflectors, clock)
+    _register_requests(metrics, dispatcher)
+    _register_placing(metrics, oversold_pods, leadership)
+    _register_plugin_worker(metrics, plugin_worker)
+    _register_watches(metrics, reflectors, clock)
     metrics.gauge(
-        "missing_rights",
-        "In how many namespaces the API server refuses a right; all of them together count as one.",
+        "missing_permissions",
+        "In how many namespaces the API server refuses a permission; all of them together count as one.",
         ("verb", "resource"),
         permissions.samples,
     )
+    metrics.counter(
+        "log_lines_lost", "Lines of the log that could not be written.", (), lambda: {(): log.lost}
+    )
 
 
-def _show_requests(metrics: Metrics, dispatcher: Dispatcher) -> None:
+def _register_requests(metrics: Metrics, dispatcher: ApiDispatcher) -> None:
     requests: Samples = {
         (kind, outcome.__name__): 0.0
         for kinds, outcomes in (
@@ -68,14 +73,14 @@ def _show_requests(metrics: Metrics, dispatcher: Dispatcher) -> None:
     )
     metrics.gauge("requests_in_flight", "Requests without an answer.", (), lambda: {(): dispatcher.in_flight})
     metrics.gauge(
-        "writes_in_doubt",
+        "writes_outcome_unknown",
         "Writes whose outcome is unknown: they may have been applied, or may still be.",
         (),
         lambda: {(): dispatcher.unknown_outcomes(0)},
     )
 
 
-def _show_placing(metrics: Metrics, oversold_pods: OversoldPods, leadership: SchedulerLeadership) -> None:
+def _register_placing(metrics: Metrics, oversold_pods: OversoldPods, leadership: SchedulerLeadership) -> None:
     metrics.counter(
         "oversold_pods",
         "Runtime Pods that were seen to hold more than they advertise, each time that it began.",
@@ -91,9 +96,9 @@ def _show_placing(metrics: Metrics, oversold_pods: OversoldPods, leadership: Sch
     )
 
 
-def _show_plugin_worker(metrics: Metrics, plugin_worker: PluginWorker) -> None:
+def _register_plugin_worker(metrics: Metrics, plugin_worker: PluginWorker) -> None:
     metrics.gauge(
-        "planner_stuck_calls",
+        "plugin_stuck_calls",
         "Calls that were abandoned and have not returned, by plugin.",
         ("plugin",),
         lambda: {**{(name,): 0.0 for name in metrics.plugins}, **_stuck(plugin_worker)},
@@ -104,10 +109,10 @@ def _stuck(plugin_worker: PluginWorker) -> Samples:
     return {(name,): number for name, number in plugin_worker.stuck.items()}
 
 
-def _show_watches(metrics: Metrics, reflectors: Sequence[Reflector], clock: Clock) -> None:
+def _register_watches(metrics: Metrics, reflectors: Sequence[Reflector], clock: Clock) -> None:
     metrics.gauge(
         "watch_event_age_seconds",
-        "Seconds since the API server was last heard on a watch; the oldest of each resource.",
+        "Seconds since a watch last received something; the oldest of each resource.",
         ("resource",),
         lambda: _ages(reflectors, clock),
     )

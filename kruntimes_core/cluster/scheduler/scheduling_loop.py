@@ -6,16 +6,16 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
-from kruntimes_core.cluster.api_dispatcher.dispatcher import Dispatcher
+from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.clock import SLICE_TICKS, Clock
 from kruntimes_core.cluster.observability.metrics import Metrics
-from kruntimes_core.cluster.plugin_worker.protocol import PluginWorker
+from kruntimes_core.cluster.plugin_worker import PluginWorker
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.plugin_work import BatchRetryWork, PlanWork, Work, WorkResult
 
-# Timers of the loop stand still while the machine is suspended; the engine's clock does not. So the
-# engine is looked at once a second, whatever the timers say.
+# Timers of the loop stand still while the machine is suspended; the engine's clock does not. So the loop
+# looks at the engine every second at least.
 _LONGEST_REST_SECONDS = 1.0
 
 
@@ -27,9 +27,9 @@ def no_background_work() -> bool:
 class SchedulingLoop:
     """Does what is due in slices, and rests until it is woken.
 
-    It is woken by every event, so a turn that finds nothing to do reads the clock once and sets no timer.
-    A decision is not taken in the turn of the event that asks for it: by the loop's own turn, what other
-    watches told in the same moment is known, too.
+    Every event wakes it, so a turn that finds nothing to do reads the clock once and sets no timer. It does
+    not decide in the turn of an event: by its own turn, it knows the events of other watches at the same
+    moment, too.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class SchedulingLoop:
         *,
         engine: Engine,
         plugin_worker: PluginWorker,
-        dispatcher: Dispatcher,
+        dispatcher: ApiDispatcher,
         clock: Clock,
         metrics: Metrics,
         wakeup: asyncio.Event,
@@ -70,7 +70,7 @@ class SchedulingLoop:
         await self._rest(now)
 
     async def finish_work(self) -> None:
-        """Let plugins hear of what ended, and wait for a call under way; send nothing."""
+        """Call plugins for reservations that ended, and wait for the current call; send nothing."""
         while True:
             now = self._clock.now()
             if self._tick(now) or self._plan(now) or self._background_work():
@@ -92,7 +92,7 @@ class SchedulingLoop:
         )
 
     def _tick(self, now: Now) -> bool:
-        """Let the engine do what its time has come for."""
+        """Let the engine do what is due by time."""
         wake_at = self._engine.wake_at
         if wake_at is None or wake_at > now.ticks:
             return False
@@ -100,7 +100,7 @@ class SchedulingLoop:
         return True
 
     def _plan(self, now: Now) -> bool:
-        """Hand the next piece of work to the planner, if it takes one."""
+        """Hand the next piece of work to the plugin worker, if it is free."""
         if not self._plugin_worker.free:
             return False
         work = self._engine.take(now)

@@ -26,8 +26,8 @@ def next_heartbeat(before: Heartbeat | None, probed_at: datetime | None, now: No
     """The heartbeat after an observation; the same object when the probe time is the same.
 
     A probe time is judged by the wall clock when that value is first seen for a Pod UID, then by the
-    monotonic clock. Judged again at each relist or edit, a dead Pod with a fast clock would buy itself
-    new trust each time (semantics, Heartbeat). limit: in ticks.
+    monotonic clock. Judged again at each relist or edit, a dead Pod with a fast clock would be
+    trusted anew each time (semantics, Heartbeat). limit: in ticks.
     """
     if before is not None and before.probed_at == probed_at:
         return before
@@ -42,7 +42,7 @@ class LastHeartbeats:
     """The heartbeats of Pods that are not known any more, by (namespace, Pod UID).
 
     A Pod that only lost its label for a while, or changed its Runtime, is the same Pod when it comes
-    back, and an old probe time of it buys no new trust. Deleted Pods never come back, so only the
+    back, and an old probe time does not make it fresh again. Deleted Pods never come back, so only the
     latest ones are kept.
     """
 

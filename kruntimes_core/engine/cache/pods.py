@@ -1,21 +1,118 @@
-"""The Runtime Pods: as observed, with the age of their heartbeats, and with what they carry."""
+"""The Runtime Pods: as observed, with the age of their heartbeats, and with the allocations that they carry.
+
+An allocation is what one Run holds: as observed when it is active, else as assumed. There is never
+more than one for a Run, which is what makes the handoff from assumed to actual usage exact.
+"""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 
-from kruntimes_core.engine.cache.allocations import Allocation, Allocations, PodAllocations
 from kruntimes_core.engine.cache.heartbeats import Heartbeat, LastHeartbeats, next_heartbeat
-from kruntimes_core.engine.cache.namespaces import Namespaces
 from kruntimes_core.engine.clock import Now
 from kruntimes_core.engine.counters import WakeupSource
+from kruntimes_core.model.frozen import FrozenMap
+from kruntimes_core.model.metadata import newer_than_list, older
 from kruntimes_core.model.pod import PodObservation, RuntimePod, Unavailability
-from kruntimes_core.model.resource_version import newer_than_list, older
+from kruntimes_core.model.run import Request
+from kruntimes_core.model.selectors import LabelSet
+from kruntimes_core.model.targets import Targets
 
+RunKey = tuple[str, str]
+"""(namespace, Run UID)."""
+Place = tuple[str, str, str]
+"""(namespace, "uid" or "name", Pod UID or Pod name)."""
 PodKey = tuple[str, str]
 """(namespace, name)."""
+PodChanged = Callable[[str, str, str, RuntimePod | None, WakeupSource], None]
+"""Called with namespace, Runtime, name, the new value (None: the Pod is gone), and what caused the change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """The room that one Run holds on one Pod, and the labels by which it is a target."""
+
+    namespace: str
+    pod_name: str
+    pod_uid: str | None
+    request: Request
+    labels: LabelSet
+
+    @property
+    def place(self) -> Place:
+        """Where it counts: by Pod UID; by name where the Run names no UID."""
+        if self.pod_uid is not None:
+            return (self.namespace, "uid", self.pod_uid)
+        return (self.namespace, "name", self.pod_name)
+
+
+@dataclass(slots=True)
+class PodAllocations:
+    """The sum of the allocations on one Pod."""
+
+    usage: FrozenMap[str, int] = field(default_factory=FrozenMap)
+    targets: Targets = field(default_factory=Targets)
+
+    def changed_by(self, allocation: Allocation, sign: int) -> PodAllocations:
+        """The sum with an allocation more (`sign` 1) or less (-1)."""
+        usage = dict(self.usage.items())
+        for resource, amount in allocation.request.items():
+            total = usage.get(resource, 0) + sign * amount
+            if total:
+                usage[resource] = total
+            else:
+                usage.pop(resource, None)
+        return PodAllocations(FrozenMap(usage), self.targets.changed_by(allocation.labels, sign))
+
+    def __add__(self, other: PodAllocations) -> PodAllocations:
+        usage = dict(self.usage.items())
+        for resource, amount in other.usage.items():
+            usage[resource] = usage.get(resource, 0) + amount
+        targets = self.targets
+        for labels, number in other.targets.items():
+            targets = targets.changed_by(labels, number)
+        return PodAllocations(FrozenMap(usage), targets)
+
+
+class Allocations:
+    """All allocations, and their sum on each Pod."""
+
+    def __init__(self) -> None:
+        self._by_run: dict[RunKey, Allocation] = {}
+        self._sums: dict[Place, PodAllocations] = {}
+        self._none = PodAllocations()
+
+    def replace(self, run: RunKey, allocation: Allocation | None) -> list[tuple[Allocation, int]]:
+        """Set what a Run holds. Returns the changes: allocations with -1 (ended) and 1 (begun)."""
+        before = self._by_run.get(run)
+        if before == allocation:
+            return []
+        if allocation is None:
+            self._by_run.pop(run, None)
+        else:
+            self._by_run[run] = allocation
+        changes = [(it, sign) for it, sign in ((before, -1), (allocation, 1)) if it is not None]
+        for changed, sign in changes:
+            self._change(changed, sign)
+        return changes
+
+    def on_pod(self, namespace: str, name: str, uid: str) -> PodAllocations:
+        """What the Pod of that name and UID carries."""
+        by_uid = self._sums.get((namespace, "uid", uid), self._none)
+        by_name = self._sums.get((namespace, "name", name))
+        return by_uid if by_name is None else by_uid + by_name
+
+    def __len__(self) -> int:
+        return len(self._by_run)
+
+    def _change(self, allocation: Allocation, sign: int) -> None:
+        total = self._sums.get(allocation.place, self._none).changed_by(allocation, sign)
+        if total.usage or total.targets:
+            self._sums[allocation.place] = total
+        else:
+            self._sums.pop(allocation.place, None)
 
 
 @dataclass(slots=True)
@@ -31,8 +128,8 @@ class _KnownPod:
 class PodCache:
     """All known Runtime Pods. A new value is made, and published, only when something changed."""
 
-    def __init__(self, namespaces: Namespaces, allocations: Allocations, heartbeat_staleness: int) -> None:
-        self._namespaces = namespaces
+    def __init__(self, changed: PodChanged, allocations: Allocations, heartbeat_staleness: int) -> None:
+        self._changed = changed
         self._allocations = allocations
         self._limit = heartbeat_staleness
         self._pods: dict[PodKey, _KnownPod] = {}
@@ -157,7 +254,7 @@ class PodCache:
 
     def _publish(self, known: _KnownPod, value: RuntimePod, cause: WakeupSource) -> None:
         known.value = value
-        self._namespaces.put_pod(value.namespace, value.runtime, value.name, value, cause)
+        self._changed(value.namespace, value.runtime, value.name, value, cause)
 
     def _forget(self, key: PodKey) -> None:
         known = self._pods.pop(key)
@@ -165,7 +262,7 @@ class PodCache:
         self._last_heartbeats.keep((pod.namespace, pod.uid), known.heartbeat)
         if self._names.get((pod.namespace, pod.uid)) == pod.name:
             del self._names[pod.namespace, pod.uid]
-        self._namespaces.put_pod(pod.namespace, pod.runtime, pod.name, None, WakeupSource.RUNTIME_POD)
+        self._changed(pod.namespace, pod.runtime, pod.name, None, WakeupSource.RUNTIME_POD)
 
 
 def carrying(pod: RuntimePod, carried: PodAllocations) -> RuntimePod:

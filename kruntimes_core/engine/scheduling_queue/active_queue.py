@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Hashable
+from dataclasses import dataclass, field
 
 from kruntimes_core.engine.current_profiles import ProfileDependencies
 from kruntimes_core.engine.runs import Order, RunEntry, Stage
@@ -17,6 +18,7 @@ _Member = tuple[Order, int, int, RunEntry]
 """Order, arrival, token, and the Run: no two that differ are alike before the Run, which has no order."""
 
 
+@dataclass(slots=True, eq=False)
 class EquivalenceClass:
     """Waiting Runs of one namespace, Runtime and profile with equal plugin states.
 
@@ -24,36 +26,22 @@ class EquivalenceClass:
     Pod, and one cycle for each Run that is placed, however many Runs wait (semantics, Classes).
     """
 
-    __slots__ = (
-        "_members",
-        "awake",
-        "dependencies",
-        "in_cycle",
-        "key",
-        "retry_alone",
-        "retry_at",
-        "size",
-        "swept",
-        "token",
-    )
-
-    def __init__(self, key: ClassKey, dependencies: ProfileDependencies) -> None:
-        self.key = key
-        self.dependencies = dependencies
-        self.token = 0
-        """Void queue entries bear an older one."""
-        self.awake = False
-        """Something changed that was not evaluated for it yet."""
-        self.in_cycle = False
-        """Its first Run is being scheduled."""
-        self.swept = False
-        """Tried by the sweep, and not because it was woken."""
-        self.retry_alone = False
-        """To be tried apart from other classes: a batch with it did not come back."""
-        self.retry_at: int | None = None
-        """When a rejection may turn by itself, in ticks."""
-        self.size = 0
-        self._members: list[_Member] = []
+    key: ClassKey
+    dependencies: ProfileDependencies
+    token: int = 0
+    """Void queue entries bear an older one."""
+    awake: bool = False
+    """Something changed that was not evaluated for it yet."""
+    in_cycle: bool = False
+    """Its first Run is being scheduled."""
+    swept: bool = False
+    """Tried by the sweep, and not because it was woken."""
+    retry_alone: bool = False
+    """Not to be part of a batch: one with it did not come back."""
+    retry_at: int | None = None
+    """When a rejection may turn by itself, in ticks."""
+    size: int = 0
+    _members: list[_Member] = field(default_factory=list)
 
     # Runs
 
@@ -90,7 +78,7 @@ class EquivalenceClass:
         return None
 
     def _drop_void(self) -> None:
-        """While its first Run waits on, Runs that are gone must not stay for ever."""
+        """While its first Run waits on, Runs that are gone must not stay in memory."""
         self._members = [(entry.order, entry.arrival, entry.token, entry) for entry in self.members()]
         heapq.heapify(self._members)
 
@@ -152,7 +140,7 @@ class ActiveQueue:
         self._number = 0
 
     def push(self, entry: RunEntry) -> None:
-        """Queue a Run; again while it is queued changes nothing."""
+        """Queue a Run, unless it is queued."""
         if entry.stage is not Stage.QUEUED:
             entry.enter(Stage.QUEUED)
             self._push(entry.order, entry, entry.token)
@@ -203,6 +191,6 @@ class ActiveQueue:
             self._drop_void()
 
     def _drop_void(self) -> None:
-        """Where nothing is popped, as in a standby, Runs that are gone must not stay for ever."""
+        """Where nothing is popped, as in a standby, Runs that are gone must not stay in memory."""
         self._heap = [item for item in self._heap if item[3] == item[2].token]
         heapq.heapify(self._heap)

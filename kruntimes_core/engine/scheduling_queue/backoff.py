@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kruntimes_core.engine.clock import EngineClock, ticks
 from kruntimes_core.engine.runs import RunEntry
-from kruntimes_core.engine.settings import Settings
 
 _MAX_RETRY_DELAY_SECONDS = 60.0
 # As many bring a nanosecond, the shortest backoff, past the longest delay; an attempt has no bound.
@@ -14,16 +13,25 @@ _MAX_DOUBLINGS = 36
 class RunBackoff:
     """Computes times; the queue keeps the Runs until then."""
 
-    def __init__(self, settings: Settings, clock: EngineClock) -> None:
-        self._settings = settings
+    def __init__(self, clock: EngineClock, initial: int, longest: int) -> None:
+        """initial, longest: in ticks."""
         self._clock = clock
+        self._initial = initial
+        self._longest = longest
+
+    def until(self, failures: int, at_least: float | None = None) -> int:
+        """When to try again after so many failures in a row, in ticks: the backoff doubles.
+
+        at_least: seconds that the API server asked for; no more than the longest backoff counts.
+        """
+        pause = min(self._initial << min(max(failures, 1) - 1, 30), self._longest)
+        if at_least is not None and at_least > 0:
+            pause = max(pause, min(ticks(at_least), self._longest))
+        return self._clock.now.ticks + pause
 
     def after_failure(self, entry: RunEntry, at_least: float | None = None) -> int:
-        """Count a failure of a Run. Returns when to try again, in ticks; at_least: see `back_off`."""
-        pause = self._settings.backoff(entry.fail())
-        if at_least is not None and at_least > 0:
-            pause = max(pause, min(ticks(at_least), self._settings.backoff_max))
-        return self._clock.now.ticks + pause
+        """Count a failure of a Run. Returns when to try again, in ticks; at_least: see `until`."""
+        return self.until(entry.fail(), at_least)
 
     def retry_due(self, entry: RunEntry) -> int:
         """When the retry delay of a re-queued Run ends, in ticks (API contract, Retry delay).

@@ -45,7 +45,7 @@ def check_key(plugin: ActivePlugin, key: Any, *samples: Any) -> None:
 
 
 class _PluginKey:
-    """A plugin's key; one whose comparison fails after all counts as equal."""
+    """A plugin's key; if its comparison fails in spite of `check_key`, it counts as equal."""
 
     __slots__ = ("key",)
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from kruntimes_core.engine.clock import EngineClock, Timers
+from collections.abc import Iterable
+from datetime import datetime
+
+from kruntimes_core.engine.clock import SECOND, EngineClock, Timers
 from kruntimes_core.engine.counters import Counters, WakeupSource
 from kruntimes_core.engine.current_profiles import CurrentProfiles
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue.active_queue import ActiveQueue, EquivalenceClass
 from kruntimes_core.engine.scheduling_queue.backoff import RunBackoff
-from kruntimes_core.engine.scheduling_queue.queue_sort import by_arrival, by_key
+from kruntimes_core.engine.scheduling_queue.queue_sort import by_arrival, by_key, greatest, key_of
 from kruntimes_core.engine.scheduling_queue.unschedulable_runs import UnschedulableRuns
-from kruntimes_core.engine.settings import Settings
+
+# A plugin that names the next moment each time must not keep the host busy (semantics, Waiting and waking).
+_SMALLEST_PAUSE = SECOND // 10
 
 
 class SchedulingQueue:
@@ -19,25 +24,24 @@ class SchedulingQueue:
     def __init__(
         self,
         profiles: CurrentProfiles,
-        settings: Settings,
+        backoff: RunBackoff,
         clock: EngineClock,
         timers: Timers,
         counters: Counters,
     ) -> None:
         self._profiles = profiles
         self._clock = clock
-        self.backoff = RunBackoff(settings, clock)
+        self.backoff = backoff
         self._timers = timers
-        self._active = ActiveQueue()
-        self.unschedulable = UnschedulableRuns(self._active, counters)
+        self.active = ActiveQueue()
+        self.unschedulable = UnschedulableRuns(self.active, counters)
         self._awaiting_key: dict[RunEntry, None] = {}
         """In order of arrival."""
         self._arrivals = 0
-
-    @property
-    def active_size(self) -> int:
-        """How many entries the heap has, void ones included."""
-        return len(self._active)
+        self.greatest_key: object = None
+        """The greatest queue key of the Runs placed so far."""
+        self.last_key: object = None
+        """The queue key that was given last."""
 
     @property
     def awaiting_key_size(self) -> int:
@@ -81,15 +85,7 @@ class SchedulingQueue:
     def pop(self) -> RunEntry | EquivalenceClass | None:
         """The Run or class that is next; None when nothing can be tried."""
         self.unschedulable.flush_changes()
-        return self._active.pop()
-
-    def peek(self) -> RunEntry | EquivalenceClass | None:
-        """What `pop` would give if nothing changed since it was called last."""
-        return self._active.peek()
-
-    def pop_peeked(self) -> None:
-        """Take out what `peek` has just given."""
-        self._active.pop_peeked()
+        return self.active.pop()
 
     # Queue keys
 
@@ -104,13 +100,20 @@ class SchedulingQueue:
 
     def give_key(self, entry: RunEntry, key: object) -> None:
         """Place a Run by the key that the plugin gave for what it is now."""
+        self.last_key = key
         entry.set_order(by_key(key, entry.arrival), _keyed_for(entry))
 
-    def forget_key(self, entry: RunEntry) -> None:
-        """Place a Run by its arrival again: another plugin orders the queue, or none."""
-        entry.set_order(by_arrival(entry.arrival), None)
+    def placed(self, entry: RunEntry) -> None:
+        """A Run was placed: `queue_key` is told of the greatest key so far."""
+        self.greatest_key = greatest(self.greatest_key, key_of(entry.order))
 
-    # RunBackoff
+    def forget_keys(self, entries: Iterable[RunEntry]) -> None:
+        """Place Runs by their arrival again: another plugin orders the queue, or none."""
+        self.greatest_key = self.last_key = None
+        for entry in entries:
+            entry.set_order(by_arrival(entry.arrival), None)
+
+    # Backoff
 
     def eligible(self, entry: RunEntry) -> bool:
         """Whether a Run is to be placed now: not cancelled, invalid, or in its retry delay."""
@@ -127,11 +130,23 @@ class SchedulingQueue:
     def back_off(self, entry: RunEntry, at_least: float | None = None) -> int:
         """Let a Run wait longer after each failure. Returns until when, in ticks.
 
-        at_least: seconds that the API server asked for; no more than the longest backoff counts.
+        at_least: seconds that the API server asked for (see `RunBackoff.until`).
         """
         until = self.backoff.after_failure(entry, at_least)
         self.delay(entry, until)
         return until
+
+    def retry_class_at(self, waiting: EquivalenceClass, moment: datetime) -> None:
+        """Wake a class when a rejection may turn by itself (`Reject.retry_at`)."""
+        now = self._clock.now.ticks
+        at = max(self._clock.tick_of(moment), now + _SMALLEST_PAUSE)
+        if waiting.arm(at, now):
+            self._timers.at(
+                at,
+                # While its only Run is being scheduled the class is empty, and the timer is as due as before.
+                lambda: waiting.retry_at == at and (waiting.size > 0 or waiting.in_cycle),
+                lambda: self.unschedulable.wake(waiting, WakeupSource.TIMER),
+            )
 
 
 def _keyed_for(entry: RunEntry) -> tuple[object, ...]:

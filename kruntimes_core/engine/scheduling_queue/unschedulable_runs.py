@@ -22,7 +22,7 @@ _Entries = dict[RunEntry, None]
 
 
 class UnschedulableRuns:
-    """All waiting Runs: their classes, and indexes by what their answers were given from.
+    """All unschedulable Runs: their classes, and indexes by what their answers were given from.
 
     It handles the events of the cache (`cache.CacheEventHandler`).
     """
@@ -47,33 +47,29 @@ class UnschedulableRuns:
         dependencies: ProfileDependencies,
         current: bool,
     ) -> EquivalenceClass:
-        """Let a Run wait in its class. current: nothing changed that it was not answered for.
+        """Let a Run wait, or wait on, in its class. current: nothing changed that it was not answered for.
 
         The class goes to sleep when its answer is known to hold, else it stays in the queue.
         """
-        run = entry.run
-        key: ClassKey = (run.namespace, run.runtime, profile, state.class_key)
-        waiting = self._classes.get(key) or self._new_class(key, dependencies)
-        entry.answered_from(state)
-        waiting.add(entry)
-        self._dependencies.add(entry, state)
-        if current:
-            waiting.sleep()
-        else:
-            self._wake(waiting, None)
-        return waiting
-
-    def keep(self, waiting: EquivalenceClass, entry: RunEntry, state: PreFilterState, current: bool) -> None:
-        """The first Run of a class was planned where it waits, in vain; see `add`."""
-        if entry.prefilter_state is not state and entry.prefilter_state is not None:
+        waiting = entry.equivalence_class
+        if not isinstance(waiting, EquivalenceClass):
+            run = entry.run
+            key: ClassKey = (run.namespace, run.runtime, profile, state.class_key)
+            waiting = self._classes.get(key) or self._new_class(key, dependencies)
+            waiting.add(entry)
+            self._dependencies.add(entry, state)
+            if not current:
+                self._wake(waiting, None)
+        elif entry.prefilter_state is not None and entry.prefilter_state is not state:
             self._dependencies.remove(entry, entry.prefilter_state)
             self._dependencies.add(entry, state)
-            entry.answered_from(state)
+        entry.answered_from(state)
         if current:
             waiting.sleep()
+        return waiting
 
     def remove(self, entry: RunEntry) -> None:
-        """Take a Run out of its class and of every index; harmless if it waits nowhere."""
+        """Take a Run out of its class and of every index; nothing happens if it does not wait."""
         waiting, state = entry.equivalence_class, entry.prefilter_state
         if not isinstance(waiting, EquivalenceClass) or state is None:
             return
@@ -115,13 +111,13 @@ class UnschedulableRuns:
     def targets_changed(
         self, namespace: str, labels: LabelSet, before: Targets, after: Targets, cause: WakeupSource
     ) -> None:
-        """Queue the Runs again whose prefilter asked the targets something that has another answer now."""
+        """Requeue the Runs to whose prefilter the targets would give another answer now."""
         self._namespace_changed(namespace, cause)
         for entry in self._dependencies.answered_otherwise(namespace, labels, before, after):
             self.activate(entry, WakeupSource.TARGET)
 
     def workspace_changed(self, namespace: str, name: str) -> None:
-        """Queue the Runs again that name the workspace."""
+        """Requeue the Runs that name the workspace."""
         self._namespace_changed(namespace, WakeupSource.WORKSPACE)
         for entry in self._dependencies.naming_workspace(namespace, name):
             self.activate(entry, WakeupSource.WORKSPACE)
@@ -253,7 +249,7 @@ class DependencyIndex:
 
 
 def _discard(index: dict[Any, dict[Any, Any]], key: object, member: object) -> None:
-    """Take a member out of an index, and an empty row with it: tables must not only grow."""
+    """Take a member out of an index, and a row that is empty then: tables must shrink again."""
     row = index.get(key)
     if row is not None:
         row.pop(member, None)

@@ -61,7 +61,7 @@ class ConfiguredPlugin:
 
 
 class ActivationState(StrEnum):
-    """What a plugin is to this host."""
+    """Whether a host calls a plugin, and why not."""
 
     ACTIVE = "active"
     OFF_BY_DEFAULT = "off by default"
@@ -126,8 +126,8 @@ def is_active(plugin: ConfiguredPlugin, registry: PluginRegistry) -> bool:
 def build_profiles(configuration: Configuration, registry: PluginRegistry) -> Profiles:
     """Load and build every plugin that is active in `configuration`.
 
-    Raises `ConfigurationError` for names, arguments and combinations that cannot be, and `LoadError`
-    for an active plugin that is broken; nothing is skipped in silence.
+    Raises `ConfigurationError` for names, arguments and combinations that are not valid, and `LoadError`
+    for an active plugin that is broken; no plugin is silently skipped.
     """
     check_consistency(configuration)
     configured = list(configured_profiles(configuration))
@@ -161,7 +161,7 @@ def describe_plugins(configuration: Configuration | None, registry: PluginRegist
 def to_install(*names: str) -> str:
     """What to do about supplied plugins that are missing.
 
-    No pip command line: the distributions are on no index, where a stranger may hold their names.
+    No pip command line: the distributions are not on PyPI, and others may own their names there.
     """
     owners = ["kruntimes" + re.sub(r"([A-Z])", r"-\1", name).lower() for name in names]
     return f"install the distribution{'s' if len(owners) > 1 else ''} {', '.join(owners)}"

@@ -1,7 +1,7 @@
 """The configuration with every default filled in: what holds, and which line of which file says so.
 
-`effective_document` is a configuration file again, and means the same: whoever writes it down is safe from
-defaults that change, and from plugins that somebody installs later.
+`effective_document` is a configuration file again and means the same. A host that is started with it decides
+the same after defaults have changed or further plugins were installed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from kruntimes_core.framework.configuration.models import (
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 
 DEFAULT = "default"
-"""Where a value comes from that no file gives."""
+"""The origin of a value that no file sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def active_entries(configuration: Configuration, registry: PluginRegistry) -> It
 
 
 def effective_document(configuration: Configuration, registry: PluginRegistry) -> dict[str, Any]:
-    """The whole as a configuration file that leaves nothing open. Raises as `active_entries`."""
+    """All of it as a configuration file that sets every value. Raises as `active_entries`."""
     entries = list(active_entries(configuration, registry))
     whole = _plain(configuration.model_dump(mode="json", by_alias=True))
     sections = {section["name"]: section for section in whole["profiles"]}

@@ -1,6 +1,4 @@
-"""From the text of a configuration file to a `Configuration` without contradictions, or to the one line that
-says what to correct.
-"""
+"""Reading a configuration file: a consistent `Configuration`, or one line that says what to correct."""
 
 from __future__ import annotations
 
@@ -23,9 +21,8 @@ from kruntimes_core.framework.configuration.models import (
     dotted,
     what,
 )
-from kruntimes_core.model.input_files import SETTINGS_BYTES, read_file
 from kruntimes_core.model.messages import did_you_mean
-from kruntimes_core.model.yaml_text import load_documents
+from kruntimes_core.model.yaml_files import SETTINGS_BYTES, load_documents, read_file
 
 # How pydantic begins its sentences, and how this host's errors go on after a path.
 _OPENINGS = (("Input should ", "must "), ("String should ", "must "), ("Tuple should ", "must "))
@@ -41,7 +38,7 @@ def configuration_from(path: str | None) -> Configuration:
     `load_configuration` raise.
     """
     if path is None:
-        return Configuration.default()
+        return Configuration()
     if not path:
         raise ConfigurationError(f"the file's name is empty: {_ADVICE}")
     try:
@@ -55,8 +52,8 @@ def configuration_from(path: str | None) -> Configuration:
 def load_configuration(text: str | bytes, source: str) -> Configuration:
     """Read and check a configuration; an empty text means all defaults.
 
-    source: what errors call the file. Raises `YamlError` for what is no YAML, `ConfigurationError`
-    for everything else that can be told without a look at the installed plugins.
+    source: what errors call the file. Raises `YamlError` for a text that is not YAML, `ConfigurationError`
+    for every other mistake that shows without the installed plugins.
     """
     origin = Origin(source, text)
     documents = list(load_documents(text, source))

@@ -1,5 +1,6 @@
-"""The configuration file as typed models: what each field accepts, its default, and how a mistake names its
-place. `kruntimes config schema` prints them.
+"""The configuration file as typed models: what each field accepts, its default, and where a mistake stands.
+
+`kruntimes config schema` prints them.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from kruntimes_core.model.messages import InputError
-from kruntimes_core.model.yaml_text import locate
+from kruntimes_core.model.messages import InputError, quoted
+from kruntimes_core.model.yaml_files import locate
 
 EVERY = "*"
 """In `disabled`: every plugin that `enabled` does not name."""
@@ -116,9 +117,7 @@ def what(value: object) -> str:
     if isinstance(value, list | tuple | dict):
         kind = "mapping" if isinstance(value, dict) else "list"
         return f"a {kind}" if value else f"an empty {kind}"
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return repr(value)[:60]
+    return quoted(value)
 
 
 def _listed(value: Any) -> Any:
@@ -254,7 +253,7 @@ class Configuration(Section):
     server busy (with one that answers in 30 ms, a thousand a second), and too few to crowd others out."""
 
     events: Events = Events()
-    """Events about what lasts or needs somebody."""
+    """Events about what lasts or needs an operator."""
 
     _origin: Origin = PrivateAttr(default_factory=Origin)
 
@@ -267,11 +266,6 @@ class Configuration(Section):
     def sets_nothing(self) -> bool:
         """Whether all of it is defaults: it was an empty file, or names its kind alone."""
         return self.model_fields_set <= {"api_version", "kind"}
-
-    @classmethod
-    def default(cls) -> Configuration:
-        """The configuration that an empty file means."""
-        return cls()
 
     def read_from(self, origin: Origin) -> Configuration:
         """Remember where this configuration was read from; returns itself."""

@@ -6,7 +6,7 @@ fields are found by `kruntimes config validate` alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,14 +111,8 @@ def _name_plugins(definitions: Schema, rules: list[Schema], installed: tuple[str
     entry["properties"]["name"] |= {"enum": list(installed)}
     if rules:
         entry["allOf"] = rules
-    needy = set(_needy(rules))
+    # A plugin that needs arguments cannot be named alone.
+    needy = [rule["if"]["properties"]["name"]["const"] for rule in rules if "required" in rule["then"]]
     bare = {"enum": [name for name in installed if name not in needy]}
     plugins["enabled"]["items"]["anyOf"][0] |= bare
     plugins["disabled"]["items"] |= {"enum": [*installed, EVERY]}
-
-
-def _needy(rules: list[Schema]) -> Iterator[str]:
-    """The plugins that cannot do without arguments, so that their bare name is not enough."""
-    for rule in rules:
-        if "required" in rule["then"]:
-            yield rule["if"]["properties"]["name"]["const"]

@@ -1,8 +1,8 @@
-"""Everything that a plugin is refused for before the first Run meets it: its hooks, their signatures and
-annotations, and what it declares by plain attributes.
+"""The checks that a plugin must pass before it is called for a Run: of its hooks, their signatures and
+annotations, and of what it declares by plain attributes.
 
-pluggy accepts more than a direct call can honour: wrappers, an order of its own, arguments with defaults that
-are never passed. Type checkers say nothing about a `hookimpl`. So the host looks, and tells the author.
+pluggy accepts what a direct call cannot honour: wrappers, an order of its own, arguments with defaults that
+are never passed. Type checkers say nothing about a `hookimpl`. So the host checks, and tells the author.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def check_plugin(plugin: object) -> tuple[Declaration, dict[str, tuple[str, ...]
 
 
 def is_off_by_default(plugin: object) -> bool:
-    """Whether a plugin says that only a configuration which names it wants it. Runs none of its code."""
+    """Whether a plugin is active only where a configuration names it. Runs none of its code."""
     return inspect.getattr_static(plugin, "on_by_default", True) is False
 
 
@@ -126,7 +126,7 @@ def _check_marks(plugin: object, found: Sequence[HookImplementation]) -> None:
     for implementation in found:
         if implementation.hook not in known:
             advice = did_you_mean(implementation.hook, known)
-            raise InvalidPlugin(f"it implements {implementation.hook!r}, which is no hook{advice}")
+            raise InvalidPlugin(f"it implements {implementation.hook!r}, which is not a hook{advice}")
     marked = {implementation.hook for implementation in found}
     for name in known:
         if name not in marked:
@@ -136,7 +136,7 @@ def _check_marks(plugin: object, found: Sequence[HookImplementation]) -> None:
 
 
 def _check_unmarked(name: str, attribute: object) -> None:
-    """Refuse what looks like a hook and would silently be none."""
+    """Refuse what looks like a hook and would never be called."""
     if isinstance(attribute, functools.partial | functools.partialmethod):
         raise InvalidPlugin(f"{name} is a functools.partial, which cannot be a hook: write a function")
     is_function = inspect.isfunction(attribute) or inspect.isbuiltin(attribute)
@@ -253,7 +253,7 @@ def _resolved_annotations(function: Callable[..., Any]) -> Mapping[str, Any]:
         try:
             resolved.update(typing.get_type_hints(holder, globalns=namespace))
         except (NameError, AttributeError, TypeError, SyntaxError, ValueError):
-            continue  # what cannot be resolved cannot contradict
+            continue  # what cannot be resolved is not compared
     return resolved
 
 
@@ -272,7 +272,7 @@ def _members(annotation: Any) -> tuple[Any, ...]:
 
 def _may_be_both(one: Any, other: Any) -> bool:
     if Any in (one, other) or not (isinstance(one, type) and isinstance(other, type)):
-        return True  # a type variable, a literal: nothing to hold against it
+        return True  # a type variable, a literal: it may be both
     try:
         return issubclass(one, other) or issubclass(other, one)
     except TypeError:  # a protocol that no issubclass takes
@@ -320,7 +320,7 @@ def _reasons(value: Any) -> Mapping[str, str]:
     for reason, text in value.items():
         if not isinstance(reason, str) or len(reason) > _LONGEST or not _REASON.fullmatch(reason):
             raise InvalidPlugin(
-                f"the reason {_short(reason)} is no CamelCase name of at most {_LONGEST} letters and digits"
+                f"the reason {_short(reason)} is not a CamelCase name of up to {_LONGEST} letters and digits"
             )
         _check_text(reason, text)
     return dict(value)

@@ -1,4 +1,4 @@
-"""How a plugin fails to load: always with its owner, its version and the cause, in one line."""
+"""The errors of a plugin that cannot be loaded: one line with its owner, its version and the cause."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LoadError(InputError):
     """A plugin cannot be loaded.
 
     name: the plugin's. origin: its distribution and version. cause: what is wrong.
-    off_by_default: the plugin could say so before it failed, so only a configuration that names it needs it.
+    off_by_default: the plugin said so before it failed, so it is needed only where a configuration names it.
     """
 
     def __init__(

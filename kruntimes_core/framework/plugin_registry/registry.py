@@ -1,17 +1,22 @@
-"""The registry of plugins: each installed one by its name, imported when first needed and at most once, and
-built for each profile from there.
+"""The registry of plugins: each one that an installed distribution names in its entry points is imported when
+first needed and at most once, and built for each profile from there.
+
+pluggy would import the first claim to a name and silently skip a second one. The registry keeps every claim
+with its owner, so that the host can refuse both and `plugins list` can show them.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import Distribution
+from importlib.metadata import Distribution, EntryPoint, distributions
 from typing import Any
 
 import pluggy
-from pydantic import BaseModel, ValidationError
+from packaging.utils import canonicalize_name
+from pydantic import ValidationError
 
 from kruntimes_core.framework.hookspecs import PROJECT, SchedulerHooks
 from kruntimes_core.framework.plugin_registry.checks import (
@@ -21,9 +26,32 @@ from kruntimes_core.framework.plugin_registry.checks import (
     is_off_by_default,
     register,
 )
-from kruntimes_core.framework.plugin_registry.discovery import DiscoveredPlugin, discover, import_plugin
 from kruntimes_core.framework.plugin_registry.errors import InvalidPlugin, LoadError, plugin_code
 from kruntimes_core.framework.profile import ActivePlugin, Hook
+
+ENTRY_POINT_GROUP = "kruntimes.plugins"
+
+_PLUGIN_NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveredPlugin:
+    """One claim of a distribution to a plugin name.
+
+    problem: why it cannot be loaded whatever it names, or None. entry_point is None only then.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    entry_point: EntryPoint | None = None
+    problem: str | None = None
+
+    @property
+    def origin(self) -> str:
+        """Distribution, version and what the entry point names, for errors."""
+        owner = f"{self.distribution} {self.version}"
+        return owner if self.entry_point is None else f"{owner}, entry point {self.entry_point.value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +72,7 @@ class LoadedPlugin:
 
 
 class PluginRegistry:
-    """What is installed, by plugin name. Knows every entry point at once, and imports none before it must."""
+    """What is installed, by plugin name. It reads all entry points at once and imports a plugin by `load`."""
 
     def __init__(self, distributions: Iterable[Distribution] | None = None) -> None:
         """distributions: where to look; the environment of this process when None."""
@@ -59,11 +87,11 @@ class PluginRegistry:
         return tuple(self._discovered)
 
     def discovered(self, name: str) -> tuple[DiscoveredPlugin, ...]:
-        """What claims `name`: one entry point where all is well, none where the name is unknown."""
+        """The claims to `name`: one where all is well, none where the name is unknown."""
         return self._discovered.get(name, ())
 
     def is_duplicate(self, name: str) -> bool:
-        """Whether more than one distribution claims `name`, so that it is open which one is wanted."""
+        """Whether more than one distribution claims `name`, so that it is unknown which one is wanted."""
         return len(self.discovered(name)) > 1
 
     def load(self, name: str) -> LoadedPlugin:
@@ -85,6 +113,52 @@ class PluginRegistry:
         except LoadError as error:
             return error
         return None
+
+
+def discover(installed: Iterable[Distribution] | None = None) -> tuple[DiscoveredPlugin, ...]:
+    """Every claim in the group `kruntimes.plugins`, by plugin name and then by distribution.
+
+    installed: the distributions to look at; all of this environment when None. One that is on the
+    path twice (an editable install beside a built one) counts once, the first, as for `import`.
+    """
+    found: list[DiscoveredPlugin] = []
+    seen: set[str] = set()
+    for distribution in distributions() if installed is None else installed:
+        key = canonicalize_name(distribution.metadata["Name"] or "")
+        if key not in seen:
+            candidates = list(_candidates(distribution))
+            found.extend(candidates)
+            if candidates:
+                seen.add(key)
+    return tuple(sorted(found, key=lambda claim: (claim.name, claim.distribution, claim.origin)))
+
+
+def _candidates(distribution: Distribution) -> Iterator[DiscoveredPlugin]:
+    text = distribution.read_text("entry_points.txt")
+    if not text or ENTRY_POINT_GROUP not in text:
+        return
+    owner = distribution.metadata["Name"] or "an unnamed distribution"
+    version = distribution.metadata["Version"] or "of unknown version"
+    try:
+        entry_points = list(distribution.entry_points.select(group=ENTRY_POINT_GROUP))
+    except (TypeError, ValueError) as error:
+        problem = f"its entry_points.txt cannot be read ({error}): reinstall {owner}"
+        yield DiscoveredPlugin(owner, owner, version, problem=problem)
+        return
+    unfit = "a plugin's name is UpperCamelCase, as in RunAffinity: rename its entry point"
+    for entry_point in entry_points:
+        name = entry_point.name
+        fits = _PLUGIN_NAME.fullmatch(name) is not None
+        yield DiscoveredPlugin(name, owner, version, entry_point, None if fits else unfit)
+
+
+def import_plugin(discovered: DiscoveredPlugin) -> object:
+    """What the entry point names: a class, a module or an object. Raises `InvalidPlugin`."""
+    if discovered.problem is not None:
+        raise InvalidPlugin(discovered.problem)
+    assert discovered.entry_point is not None
+    with plugin_code(advice=f"correct or upgrade {discovered.distribution}"):
+        return discovered.entry_point.load()
 
 
 def create_manager() -> pluggy.PluginManager:
@@ -150,15 +224,11 @@ def _instance(loaded: LoadedPlugin, arguments: Mapping[str, Any] | None) -> obje
         return loaded.value
     create: Callable[..., object] = loaded.value
     model = loaded.declaration.arguments
-    given = () if model is None else (_validated(loaded, model, arguments or {}),)
-    with plugin_code("it cannot be built", f"correct or upgrade {loaded.distribution}"):
-        return create(*given)
-
-
-def _validated(loaded: LoadedPlugin, model: type[BaseModel], arguments: Mapping[str, Any]) -> BaseModel:
     advice = f"correct or upgrade {loaded.distribution}"
     with plugin_code("its Arguments fail", advice, passes=ValidationError):
-        return model.model_validate(dict(arguments))
+        given = () if model is None else (model.model_validate(dict(arguments or {})),)
+    with plugin_code("it cannot be built", advice):
+        return create(*given)
 
 
 def _register(manager: pluggy.PluginManager, name: str, plugin: object) -> tuple[HookImplementation, ...]:

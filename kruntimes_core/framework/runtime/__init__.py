@@ -5,19 +5,22 @@ that an answer holds until an argument that it was given from changes.
 """
 
 from kruntimes_core.framework.runtime.plan_results import (
+    BASE_COMPLETION,
     PlanOutcome,
     PlanResult,
     PluginFailure,
     ScheduleResult,
     Unschedulable,
     Verdict,
+    WaitingMessage,
+    waiting_text,
 )
 from kruntimes_core.framework.runtime.prefilter import InvalidRunResult, PreFilterState
 from kruntimes_core.framework.runtime.runner import Runner
 from kruntimes_core.framework.runtime.score import PodScores
-from kruntimes_core.framework.waiting_message import WaitingMessage
 
 __all__ = [
+    "BASE_COMPLETION",
     "InvalidRunResult",
     "PlanOutcome",
     "PlanResult",
@@ -29,4 +32,5 @@ __all__ = [
     "Unschedulable",
     "Verdict",
     "WaitingMessage",
+    "waiting_text",
 ]

@@ -9,13 +9,17 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from kruntimes_core.framework.plugin_results import Reject
+from kruntimes_core.framework.hookspecs import Reject
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runtime import plugin_calls
-from kruntimes_core.framework.runtime.plan_results import Verdict
+from kruntimes_core.framework.runtime.plan_results import (
+    RejectionKind,
+    Verdict,
+    WaitingMessage,
+    choose_waiting_message,
+)
 from kruntimes_core.framework.runtime.pod_set import PodSet, bits_of, members
-from kruntimes_core.framework.runtime.result_cache import CallCounts, HookCache, PlanInputs, PodAnswers
-from kruntimes_core.framework.waiting_message import RejectionKind, WaitingMessage, choose_waiting_message
+from kruntimes_core.framework.runtime.result_cache import HookCache, PlanInputs, PodAnswers
 
 # Answers of one filter that are kept, over all states and Pods: some 20 MB of bits at the most, or 25 MB
 # where each answer is kept whole.
@@ -31,13 +35,15 @@ class FilterAnswers(PodAnswers):
 
     __slots__ = ("_last", "_rejected", "passed", "version")
 
+    most = KEPT_ANSWERS
+
     def __init__(self) -> None:
         super().__init__()
         self.passed = 0
         """The set of the Pods that it lets pass."""
         self._rejected: dict[RejectionKind, int] = {}
         self._last: Reject | None = None
-        """What was learned last: Pods that lack the same are rejected with one object."""
+        """The last answer: plugins often reject many Pods with one object."""
         self.version = 0
         """Grows with each change of one of the sets."""
 
@@ -46,6 +52,17 @@ class FilterAnswers(PodAnswers):
         for kind, rejected in self._rejected.items():
             if common := rejected & among:
                 yield kind, common.bit_count()
+
+    @staticmethod
+    def check(plugin: ActivePlugin, answers: list[Reject | None]) -> list[Reject | None]:
+        """See `PodAnswers`. Filters often give one and the same rejection."""
+        last = good = None
+        for place, answer in enumerate(answers):
+            if answer is not last:
+                last, good = answer, plugin_calls.check_rejection(plugin, answer)
+            if good is not answer:
+                answers[place] = good
+        return answers
 
     def knows(self, position: int, answer: Reject | None) -> bool:
         """See `PodAnswers`. Only what was checked is known."""
@@ -105,6 +122,8 @@ class WholeFilterAnswers(FilterAnswers):
     """The same with the rejections themselves, by position, for a record."""
 
     __slots__ = ("rejections",)
+
+    most = KEPT_WHOLE
 
     def __init__(self) -> None:
         super().__init__()
@@ -166,15 +185,11 @@ class FilterResult:
 class Filters:
     """The filters of one profile."""
 
-    def __init__(self, profile: Profile, counts: CallCounts, reuse: bool = True, whole: bool = False) -> None:
+    def __init__(self, profile: Profile, reuse: bool = True, whole: bool = False) -> None:
         """whole: keep each rejection, so that verdicts can be had."""
-        places = {plugin.name: place for place, plugin in enumerate(profile.plugins)}
-        new, most = (WholeFilterAnswers, KEPT_WHOLE) if whole else (FilterAnswers, KEPT_ANSWERS)
+        new = WholeFilterAnswers if whole else FilterAnswers
         self._plugins = profile.implementing("filter")
-        self.caches = tuple(
-            HookCache(plugin, "filter", places[plugin.name], new, check_answers, counts, most, reuse)
-            for plugin in self._plugins
-        )
+        self.caches = tuple(HookCache(profile, plugin, "filter", new, reuse) for plugin in self._plugins)
 
     def run(self, inputs: PlanInputs, filters: Sequence[FilterAnswers], among: int) -> FilterResult:
         """Let the Pods in the set `among` through the filters. Raises `PluginError`.
@@ -207,14 +222,3 @@ class Filters:
             (step.place, kind) for step in result.rejecting for kind, _ in step.answers.rejected(step.came)
         ]
         return choose_waiting_message(self._plugins, rejections, runtime)
-
-
-def check_answers(plugin: ActivePlugin, answers: list[Reject | None]) -> list[Reject | None]:
-    """The answers, if all are within the contract. Filters often give one and the same rejection."""
-    last = good = None
-    for place, answer in enumerate(answers):
-        if answer is not last:
-            last, good = answer, plugin_calls.check_rejection(plugin, answer)
-        if good is not answer:
-            answers[place] = good
-    return answers

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from kruntimes_core.framework.plugin_results import InterruptedCallError, PluginError, Reject
-from kruntimes_core.framework.profile import ActivePlugin, Hook
+from kruntimes_core.framework.hookspecs import Reject
+from kruntimes_core.framework.profile import ActivePlugin, Hook, InterruptedCallError, PluginError
 from kruntimes_core.model.messages import counted
 
 _LONGEST_PROBLEM = 500
@@ -29,19 +29,9 @@ QUEUE_KEY = ("run", "now", "last")
 
 
 def positional(hook: Hook, canonical: Sequence[str]) -> Callable[..., Any]:
-    """A function of all `canonical` arguments that hands on those which `hook` names.
-
-    The common signatures get a direct path: one filter is called for thousands of Pods.
-    """
-    function, names = hook.function, hook.names
-    if names == tuple(canonical):
-        return function
-    if names == tuple(canonical[:2]):
-        return lambda first, second, *_: function(first, second)
-    if names == tuple(canonical[:1]):
-        return lambda first, *_: function(first)
-    places = [canonical.index(name) for name in names]
-    return lambda *arguments: function(*[arguments[place] for place in places])
+    """A function of all `canonical` arguments that hands on those which `hook` names."""
+    places = [canonical.index(name) for name in hook.names]
+    return lambda *arguments: hook.function(*[arguments[place] for place in places])
 
 
 def plugin_error(plugin: ActivePlugin, hook: str, error: BaseException) -> PluginError:
@@ -84,19 +74,14 @@ def check_rejection(plugin: ActivePlugin, answer: Any, hook: str = "filter") -> 
     )
 
 
-def check_plain_scores(plugin: ActivePlugin, answers: list[Any]) -> list[Any]:
-    """The scores of a plugin without normalize: ints 0..100."""
+def check_scores(plugin: ActivePlugin, answers: list[Any]) -> list[Any]:
+    """The scores of a plugin: ints 0..100, or with a normalize any values that are equal to themselves."""
+    raw = "normalize" in plugin.hooks
     for answer in answers:
-        if type(answer) is not int or not 0 <= answer <= 100:
-            raise plugin.error("score", f"returned {safe_repr(answer)}; return an int from 0 to 100")
-    return answers
-
-
-def check_raw_scores(plugin: ActivePlugin, answers: list[Any]) -> list[Any]:
-    """The scores of a plugin with normalize: any values that are ordered and equal to themselves."""
-    for answer in answers:
-        if answer is None or answer != answer:
+        if raw and (answer is None or answer != answer):
             raise plugin.error("score", f"returned {safe_repr(answer)}; return a value that can be ordered")
+        if not raw and (type(answer) is not int or not 0 <= answer <= 100):
+            raise plugin.error("score", f"returned {safe_repr(answer)}; return an int from 0 to 100")
     return answers
 
 

@@ -7,7 +7,7 @@ of one int: a thousand Pods are 128 bytes, and an intersection is one `&`.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Iterable, Set
 from itertools import compress
 
 from kruntimes_core.model.pod import RuntimePod
@@ -18,12 +18,12 @@ _SPARSE = 16
 _FLAGS = bytes.maketrans(b"01", b"\0\1")
 
 
-def bits_of(positions: Collection[int]) -> int:
+def bits_of(positions: Iterable[int]) -> int:
     """The set with these members."""
-    bits = bytearray(max(positions, default=0) // 8 + 1)
+    bits = 0
     for position in positions:
-        bits[position >> 3] |= 1 << (position & 7)
-    return int.from_bytes(bits, "little")
+        bits |= 1 << position
+    return bits
 
 
 def members(bits: int) -> list[int]:
@@ -49,7 +49,6 @@ class PodSet:
     __slots__ = (
         "_ascending",
         "_by_name",
-        "_changed",
         "_changed_after",
         "_changed_at",
         "_followed",
@@ -68,9 +67,8 @@ class PodSet:
         self.turn = 0
         self._changed_at: dict[int, int] = {}
         """The turn of the last change, by position, the latest at the end."""
-        self._changed_after: int | None = None
-        self._changed: tuple[list[int], int] = ([], 0)
-        """The last answer of `changed_after`, and for which turn: many answers look after the same one."""
+        self._changed_after: dict[int, int] = {}
+        """What `changed_after` gave since the last change, by turn: hooks often look after the same one."""
         self._positions: dict[str, int] = {}
         self._free: list[int] = []
         self._by_name: list[int] = []
@@ -110,17 +108,17 @@ class PodSet:
         positions = self._positions
         return bits_of([positions[name] for name in names if name in positions])
 
-    def changed_after(self, turn: int) -> tuple[list[int], int]:
-        """The positions of the Pods that came or changed after `turn`, and their set. Not to be changed."""
-        if self._changed_after != turn:
-            changed = []
+    def changed_after(self, turn: int) -> int:
+        """The set of the Pods that came or changed after `turn`."""
+        changed = self._changed_after.get(turn)
+        if changed is None:
+            changed = 0
             for position, at in reversed(self._changed_at.items()):
                 if at <= turn:
                     break
-                changed.append(position)
-            changed.reverse()
-            self._changed_after, self._changed = turn, (changed, bits_of(changed))
-        return self._changed
+                changed |= 1 << position
+            self._changed_after[turn] = changed
+        return changed
 
     def first_by_name(self, among: int) -> int:
         """The position of the Pod with the smallest name, in the set `among`, which is not empty."""
@@ -163,7 +161,7 @@ class PodSet:
         self.turn += 1
         self._changed_at.pop(position, None)
         self._changed_at[position] = self.turn
-        self._changed_after = None
+        self._changed_after.clear()
 
     def _remove(self, name: str, position: int) -> None:
         del self._by_name[self._place_by_name(name)]
@@ -172,7 +170,7 @@ class PodSet:
         self.pods[position] = None
         self.turn += 1
         self._changed_at.pop(position)
-        self._changed_after = None
+        self._changed_after.clear()
         self._free.append(position)
 
     def _place_by_name(self, name: str) -> int:

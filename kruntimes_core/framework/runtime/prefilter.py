@@ -1,14 +1,14 @@
-"""PreFilter: what a Run asks for as one state of each plugin, kept for all Runs that ask the same."""
+"""PreFilter: what a Run asks for, as one state of each plugin. Runs that ask the same share the states."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-from kruntimes_core.framework.plugin_results import InvalidRun, PluginError
-from kruntimes_core.framework.profile import ActivePlugin, Hook, Profile
+from kruntimes_core.framework.hookspecs import InvalidRun
+from kruntimes_core.framework.profile import ActivePlugin, Hook, PluginError, Profile
 from kruntimes_core.framework.runtime import plugin_calls
 from kruntimes_core.framework.runtime.state_equality import StateKey, share_key
 from kruntimes_core.model.run import Run
@@ -51,12 +51,16 @@ class TargetReads:
                 return False
         return self.whole is None or self.whole == targets
 
-    def merge(self, other: TargetReads) -> None:
-        """Add what another prefilter of the same cycle read."""
-        self.any_of.update(other.any_of)
-        self.count_of.update(other.count_of)
-        if other.whole is not None:
-            self.whole = other.whole
+    @classmethod
+    def together(cls, several: Iterable[TargetReads]) -> TargetReads:
+        """What several prefilters of one cycle read."""
+        whole = cls()
+        for reads in several:
+            whole.any_of.update(reads.any_of)
+            whole.count_of.update(reads.count_of)
+            if reads.whole is not None:
+                whole.whole = reads.whole
+        return whole
 
 
 class ReadTargets(Targets):
@@ -125,10 +129,14 @@ class PreFilterState:
     """All of the keys as one."""
     class_key: StateKey
     """Equal for Runs of one Runtime that every filter answers alike."""
-    reads: TargetReads = field(compare=False)
     workspace: Workspace | None = None
     reads_by_plugin: tuple[TargetReads, ...] = field(default=(), compare=False, repr=False)
     """What each prefilter has read so far; a state may keep `targets`, and a filter read more of it."""
+
+    @property
+    def reads(self) -> TargetReads:
+        """What all prefilters have read so far."""
+        return TargetReads.together(self.reads_by_plugin)
 
     def holds(self, targets: Targets) -> bool:
         """Whether the prefilters would read in these targets what they read before."""
@@ -138,22 +146,17 @@ class PreFilterState:
                 return False
         return True
 
-    def gather_reads(self) -> None:
-        """Bring `reads` up to date: the plan is complete, and nothing is read any more."""
-        for reads in self.reads_by_plugin:
-            self.reads.merge(reads)
-
 
 @dataclass(frozen=True, slots=True)
 class InvalidRunResult:
-    """A plugin said, by `InvalidRun`, that the Run can never be scheduled."""
+    """A plugin raised `InvalidRun`: the Run can never be scheduled."""
 
     plugin: str
     reason: str
     message: str
     reads: TargetReads = field(default_factory=TargetReads, compare=False)
     workspace: Workspace | None = None
-    """What the plugin was told: its answer is final only if that is still so."""
+    """What the plugin was given: its answer is final only if that has not changed."""
 
 
 class PreFilters:
@@ -211,7 +214,6 @@ class PreFilters:
             keys=keys,
             key=StateKey(keys),
             class_key=StateKey((run.uid, *deciding) if self._own_class else deciding),
-            reads=TargetReads(),
             workspace=workspace,
             reads_by_plugin=tuple(
                 [answer.reads for answer in answers if answer is not None and answer.reads is not None]
@@ -302,7 +304,7 @@ class _PluginPreFilter:
 class _KeptStates:
     """The state of a profile for which arguments, by their identity: equal parts of Runs are one object.
 
-    That is so for what the decoder made; for other Runs it costs a look that finds nothing.
+    That is so for what the decoder made; for other Runs it is a lookup that finds nothing.
     """
 
     def __init__(self, prefilters: list[_PluginPreFilter]) -> None:

@@ -1,8 +1,8 @@
 """The result cache: what filters and scorers answered about Pods, kept for each state of their plugin.
 
-One rule: an answer holds until an argument that it was given from changes. Between two calls of a hook for
-one state only Pods that changed are due, each of them once, however many combinations with other plugins'
-states there are. See docs/explanation/result-cache.md.
+One rule: an answer holds until an argument that it was given from changes. So a hook is called again for one
+state only for Pods that changed, once for each, however many combinations with other plugins' states there
+are. See docs/explanation/result-cache.md.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
-from kruntimes_core.framework.profile import ActivePlugin, Hook
+from kruntimes_core.framework.profile import ActivePlugin, Hook, Profile
 from kruntimes_core.framework.runtime import plugin_calls
 from kruntimes_core.framework.runtime.plan_results import Unschedulable
 from kruntimes_core.framework.runtime.pod_set import PodSet, members
@@ -24,7 +24,7 @@ from kruntimes_core.model.snapshot import Snapshot
 # States for which the answers of one hook are kept, besides a bound on the memory that these take.
 KEPT_STATES = 32_768
 KEPT_COMBINATIONS = 65_536
-# In so many plans it is looked once whether too much is kept.
+# How many plans pass between two looks at whether too much is kept.
 _LOOKED_AFTER = 256
 
 
@@ -43,6 +43,9 @@ class PodAnswers(ABC):
 
     __slots__ = ("_due", "_turn", "last_used", "size")
 
+    most: ClassVar[int]
+    """How many answers one hook of a plugin keeps, over all states and Pods."""
+
     def __init__(self) -> None:
         self._due = 0
         """The set of the Pods that came or changed since their answers were given."""
@@ -53,24 +56,23 @@ class PodAnswers(ABC):
         self.last_used = 0
         """In plans of the runner."""
 
-    def take_due(self, pods: PodSet, among: int) -> tuple[Sequence[int], int]:
-        """The Pods in the set `among` that the hook is to be called for now: their positions, and their set.
-
-        The others stay due.
-        """
-        changed: Sequence[int] = ()
-        fresh = 0
+    def take_due(self, pods: PodSet, among: int) -> int:
+        """The Pods in the set `among` that the hook is to be called for now. The others stay due."""
         if self._turn != pods.turn:
-            changed, fresh = pods.changed_after(self._turn)
+            self._due |= pods.changed_after(self._turn)
             self._turn = pods.turn
-            self._due |= fresh
         taken = self._due & among
         self._due ^= taken
-        return changed if taken == fresh else members(taken), taken
+        return taken
 
     def put_back(self, taken: int) -> None:
-        """These were taken, and there is no answer."""
+        """Let these be due again: the call for them failed."""
         self._due |= taken
+
+    @staticmethod
+    @abstractmethod
+    def check(plugin: ActivePlugin, answers: list[Any]) -> list[Any]:
+        """The answers, if all are within the contract. Raises `PluginError`."""
 
     @abstractmethod
     def knows(self, position: int, answer: Any) -> bool:
@@ -85,45 +87,24 @@ class PodAnswers(ABC):
         self.size = size
 
 
-class CallCounts:
-    """How much a runner called its plugins."""
-
-    __slots__ = ("pods",)
-
-    def __init__(self) -> None:
-        self.pods = 0
-        """How often a filter or a scorer was called, which is for one Pod each time."""
-
-
 A = TypeVar("A", bound=PodAnswers)
-Check = Callable[[ActivePlugin, list[Any]], list[Any]]
 
 
 class HookCache(Generic[A]):
     """The answers of one hook of one plugin, by state."""
 
     def __init__(
-        self,
-        plugin: ActivePlugin,
-        hook: str,
-        place: int,
-        new: Callable[[], A],
-        check: Check,
-        counts: CallCounts,
-        most: int,
-        reuse: bool = True,
+        self, profile: Profile, plugin: ActivePlugin, hook: str, new: type[A], reuse: bool = True
     ) -> None:
-        """place: of the plugin in its profile, where its state is. check: refuses answers with `PluginError`.
-
-        most: how many answers are kept, over all states and Pods.
-        """
+        """new: the kind of answers that the hook gives."""
         self.plugin = plugin
+        self.place = profile.plugins.index(plugin)
+        """Of the plugin in its profile, where its state is."""
+        self.calls = 0
+        """How often the hook was called, which is for one Pod each time."""
         names = plugin.hooks[hook].names
         self._hook = hook
-        self._place = place
         self._new = new
-        self._check = check
-        self._counts = counts
         self._call = _for_each_pod(plugin.hooks[hook])
         self._by_state = "state" in names
         self._by_run = "run" in names
@@ -131,7 +112,6 @@ class HookCache(Generic[A]):
         self.shared = self._reusable and not self._by_run
         """Whether equal states are all that two Runs need to share answers."""
         self._kept: dict[Hashable, A] = {}
-        self._most = most
         self._size = 0
 
     def __len__(self) -> int:
@@ -142,7 +122,7 @@ class HookCache(Generic[A]):
         """The answers for this Run's state: those that are kept, or none so far."""
         if not self._reusable:
             return self._new()
-        state = inputs.state.keys[self._place] if self._by_state else None
+        state = inputs.state.keys[self.place] if self._by_state else None
         key = (inputs.pods, state, inputs.run if self._by_run else None)
         answers = self._kept.get(key)
         if answers is None:
@@ -152,15 +132,16 @@ class HookCache(Generic[A]):
     def update(self, answers: A, inputs: PlanInputs, among: int) -> None:
         """Call the hook for the Pods in the set `among` that are due, so that all answers about them hold."""
         pods = inputs.pods
-        due, taken = answers.take_due(pods, among)
+        taken = answers.take_due(pods, among)
         if not taken:
             return
-        self._counts.pods += len(due)
+        due = members(taken)
+        self.calls += len(due)
         try:
-            given = self._call(pods.pods, due, inputs.state.states[self._place], inputs.run, inputs.snapshot)
+            given = self._call(pods.pods, due, inputs.state.states[self.place], inputs.run, inputs.snapshot)
             if len(due) == 1 and answers.knows(due[0], given[0]):
                 return
-            given = self._check(self.plugin, given)
+            given = answers.check(self.plugin, given)
             if answers.size < len(pods.pods):
                 self._size += len(pods.pods) - answers.size
                 answers.grow(len(pods.pods))
@@ -172,7 +153,7 @@ class HookCache(Generic[A]):
     @property
     def overfull(self) -> bool:
         """Whether it keeps more than it may."""
-        return self._size > self._most or len(self._kept) > KEPT_STATES
+        return self._size > self._new.most or len(self._kept) > KEPT_STATES
 
     def evict(self) -> None:
         """Forget the answers that were not used for longest."""
@@ -180,7 +161,7 @@ class HookCache(Generic[A]):
         self._kept.clear()
         self._size = 0
         for key, answers in by_use[: KEPT_STATES // 2]:
-            if self._size + answers.size > self._most * 3 // 4:
+            if self._size + answers.size > self._new.most * 3 // 4:
                 break
             self._kept[key] = answers
             self._size += answers.size
@@ -236,6 +217,11 @@ class ResultCache(Generic[F, S]):
         self._shared = all(cache.shared for cache in self._hooks)
         self._known: dict[tuple[PodSet, StateKey], CachedResults[F, S]] = {}
         self._plans = 0
+
+    @property
+    def calls(self) -> int:
+        """How often filters and scorers were called."""
+        return sum([cache.calls for cache in self._hooks])
 
     def of(self, inputs: PlanInputs) -> CachedResults[F, S]:
         """The answers for this Run's states."""

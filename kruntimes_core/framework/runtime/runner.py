@@ -13,7 +13,7 @@ from kruntimes_core.framework.runtime.filter import FilterAnswers, FilterResult,
 from kruntimes_core.framework.runtime.plan_results import ScheduleResult, Unschedulable, Verdict
 from kruntimes_core.framework.runtime.pod_set import PodSet
 from kruntimes_core.framework.runtime.prefilter import InvalidRunResult, PreFilters, PreFilterState
-from kruntimes_core.framework.runtime.result_cache import CachedResults, CallCounts, PlanInputs, ResultCache
+from kruntimes_core.framework.runtime.result_cache import CachedResults, PlanInputs, ResultCache
 from kruntimes_core.framework.runtime.score import PodScores, ScoreAnswers, Scorers
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
@@ -34,15 +34,19 @@ class Runner:
     def __init__(self, profile: Profile, reuse: bool = True, records: bool = False) -> None:
         """records: keep each answer of a filter, for `explain`; a stateful plugin's cannot be had again."""
         self.profile = profile
-        self.call_counts = CallCounts()
         self._reuse = reuse
         self._records = records or any(plugin.stateful for plugin in profile.plugins)
         self._recorder: Runner | None = None
         self._prefilters = PreFilters(profile, reuse)
-        self._filters = Filters(profile, self.call_counts, reuse, self._records)
-        self._scorers = Scorers(profile, self.call_counts, reuse)
+        self._filters = Filters(profile, reuse, self._records)
+        self._scorers = Scorers(profile, reuse)
         self._cache = ResultCache(self._filters.caches, self._scorers.caches)
         self._pod_sets: dict[tuple[str, str], PodSet] = {}
+
+    @property
+    def calls(self) -> int:
+        """How often filters and scorers were called, which is for one Pod each time."""
+        return self._cache.calls
 
     def plan(
         self,
@@ -63,7 +67,6 @@ class Runner:
         filtered = self._filters.run(inputs, results.filters, pods.present)
         left_out = pods.named(excluded) if excluded else 0
         best = self._scorers.best(inputs, results.scores, filtered.feasible, left_out)
-        inputs.state.gather_reads()
         if best is None:
             return self._unschedulable(inputs, results, filtered)
         return ScheduleResult(
@@ -87,7 +90,6 @@ class Runner:
         filtered = self._filters.run(inputs, results.filters, inputs.pods.named({pod_name}))
         if not filtered.feasible:
             return None
-        inputs.state.gather_reads()
         return ScheduleResult(prefilter_state=inputs.state, pod=pod)
 
     def explain(
@@ -98,7 +100,7 @@ class Runner:
         The place in a verdict counts the filters of the profile. Raises `PluginError`.
         """
         if not self._records:
-            # Apart from what plans go on from, which is not led back to an older snapshot by it.
+            # A runner of its own: a record may be of an older snapshot, and plans go on from the latest.
             self._recorder = self._recorder or Runner(self.profile, self._reuse, records=True)
             return self._recorder.explain(run, snapshot, excluded)
         inputs = self._prefilter(run, snapshot)
@@ -118,7 +120,7 @@ class Runner:
         return PlanInputs(run, snapshot, state, self._pod_set(snapshot))
 
     def _unschedulable(self, inputs: PlanInputs, results: Results, filtered: FilterResult) -> Unschedulable:
-        """As last time, where no set of Pods changed: so it is for most changes beside Runs that wait."""
+        """The outcome of the last plan, where no filter answers otherwise: so it is after most changes."""
         made_from = (id(inputs.state), inputs.pods.present, *filtered.made_from())
         if results.unschedulable is not None and results.unschedulable[0] == made_from:
             return results.unschedulable[1]

@@ -14,11 +14,11 @@ from typing import Any
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runtime import plugin_calls
 from kruntimes_core.framework.runtime.pod_set import bits_of, members
-from kruntimes_core.framework.runtime.result_cache import CallCounts, HookCache, PlanInputs, PodAnswers
+from kruntimes_core.framework.runtime.result_cache import HookCache, PlanInputs, PodAnswers
 
 # Raw scores of one scorer that are kept, over all states and Pods: some 120 MB, if all of them differ.
 KEPT_ANSWERS = 250_000
-# So many levels without Pods may stay, besides as many as have some: a load that left comes back.
+# How many more levels without Pods than with Pods are kept: a load that left often comes back.
 _VOID_LEVELS = 16
 
 _by_raw = attrgetter("raw")
@@ -43,6 +43,8 @@ class ScoreAnswers(PodAnswers):
 
     __slots__ = ("_at", "_levels", "_live", "_ordered", "raw")
 
+    most = KEPT_ANSWERS
+
     def __init__(self) -> None:
         super().__init__()
         self.raw: list[Any] = []
@@ -60,6 +62,11 @@ class ScoreAnswers(PodAnswers):
     def comparable(self) -> bool:
         """Whether equal raw scores are known as such: all of them could be hashed."""
         return self._levels is not None
+
+    @staticmethod
+    def check(plugin: ActivePlugin, answers: list[Any]) -> list[Any]:
+        """See `PodAnswers`."""
+        return plugin_calls.check_scores(plugin, answers)
 
     def knows(self, position: int, answer: Any) -> bool:
         """See `PodAnswers`."""
@@ -162,13 +169,9 @@ class PodScores:
 class Scorers:
     """The scorers of one profile."""
 
-    def __init__(self, profile: Profile, counts: CallCounts, reuse: bool = True) -> None:
-        self._places = {plugin.name: place for place, plugin in enumerate(profile.plugins)}
-        self.caches = tuple(
-            HookCache(plugin, "score", place, ScoreAnswers, _check_of(plugin), counts, KEPT_ANSWERS, reuse)
-            for place, plugin in enumerate(profile.plugins)
-            if "score" in plugin.hooks
-        )
+    def __init__(self, profile: Profile, reuse: bool = True) -> None:
+        scorers = profile.implementing("score")
+        self.caches = tuple(HookCache(profile, plugin, "score", ScoreAnswers, reuse) for plugin in scorers)
         # Whether equal raw scores stay equal, and only the best one becomes the best, for every scorer.
         self._by_raw = reuse and all(
             cache.plugin.normalize_keeps_best or "normalize" not in cache.plugin.hooks
@@ -220,7 +223,7 @@ class Scorers:
                 cache.update(answers, inputs, feasible)
 
     def _best_raw(self, place: int, scores: Sequence[ScoreAnswers], among: int) -> int:
-        """What comparing raw scores raises is the fault of the scorer that gave them."""
+        """What comparing raw scores raises is an error of the scorer that gave them."""
         try:
             return scores[place].best(among)
         except BaseException as error:  # noqa: BLE001 - as above
@@ -233,25 +236,22 @@ class Scorers:
         normalized = []
         totals = [0] * len(order)
         for cache, answers in zip(self.caches, scores, strict=True):
-            values = self._normalized(cache.plugin, inputs, [answers.raw[position] for position in order])
+            values = _normalized(cache, inputs, [answers.raw[position] for position in order])
             weight = cache.plugin.weight
             totals = [total + value * weight for total, value in zip(totals, values, strict=True)]
             normalized.append(values)
         return normalized, totals
 
-    def _normalized(self, plugin: ActivePlugin, inputs: PlanInputs, raw: list[Any]) -> list[int]:
-        hook = plugin.hooks.get("normalize")
-        if hook is None:
-            return raw
-        state = inputs.state.states[self._places[plugin.name]]
-        try:
-            answer = plugin_calls.positional(hook, plugin_calls.NORMALIZE)(
-                tuple(raw), state, inputs.run, inputs.snapshot
-            )
-            return plugin_calls.check_normalized_scores(plugin, answer, len(raw))
-        except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
-            raise plugin_calls.plugin_error(plugin, "normalize", error) from None
 
-
-def _check_of(plugin: ActivePlugin) -> Any:
-    return plugin_calls.check_raw_scores if "normalize" in plugin.hooks else plugin_calls.check_plain_scores
+def _normalized(scorer: HookCache[ScoreAnswers], inputs: PlanInputs, raw: list[Any]) -> list[int]:
+    plugin = scorer.plugin
+    hook = plugin.hooks.get("normalize")
+    if hook is None:
+        return raw
+    state = inputs.state.states[scorer.place]
+    try:
+        normalize = plugin_calls.positional(hook, plugin_calls.NORMALIZE)
+        answer = normalize(tuple(raw), state, inputs.run, inputs.snapshot)
+        return plugin_calls.check_normalized_scores(plugin, answer, len(raw))
+    except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
+        raise plugin_calls.plugin_error(plugin, "normalize", error) from None

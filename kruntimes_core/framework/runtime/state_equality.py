@@ -17,7 +17,7 @@ from kruntimes_core.model.selectors import LabelSelector
 
 # Types whose equal values are indistinguishable. A float is not one of them: 0.0 == -0.0.
 _PLAIN = (str, bytes, int, bool, type(None))
-# Built-in types with several forms of one value (zeros, ranges, zones): by what is seen.
+# Built-in types whose equal values can differ (zeros, ranges, time zones): compared by their repr.
 _SEEN = (float, complex, range, date, datetime, time, timedelta, timezone)
 # Values of this project that are compared by value and hold strings alone.
 _OURS = (LabelSelector,)
@@ -48,8 +48,8 @@ class Unshared:
 class _Declared:
     """The key of a state whose own type says what is equal.
 
-    The host looks keys up in many tables, on more than one thread, where a plugin's comparison must
-    not fail: its hash is taken once, and what cannot be compared is not equal.
+    The host looks keys up in many tables, on more than one thread, where an error of a plugin must not be
+    raised: the hash is taken once, and what cannot be compared is not equal.
     """
 
     __slots__ = ("_hash", "_state")

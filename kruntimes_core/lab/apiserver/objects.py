@@ -1,7 +1,9 @@
-"""What an object of the API is here: plain JSON that nobody changes.
+"""An object of the API: plain JSON that is never changed.
 
 Every write makes a new object and shares with the old one whatever did not change. So what the store
-gives out is the object itself, not a copy: whoever wants to change it copies it first.
+gives out is the object itself, not a copy: copy it before you change it.
+
+The two halves of an object, whatever a client wrote in their place.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ Key = tuple[str, str]
 
 
 def metadata_of(obj: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The metadata, empty when there is none or when it is no object."""
+    """The metadata, empty when there is none or when it is not an object."""
     metadata = obj.get("metadata")
     return metadata if isinstance(metadata, dict) else {}
 
@@ -48,3 +50,15 @@ def without(obj: Mapping[str, Any], *names: str) -> Object:
 def micro_time(moment: datetime) -> str:
     """An aware time as a MicroTime: UTC, six digits of a second, `Z`."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def status_of(obj: Object) -> Object:
+    """Its status; empty where it has none."""
+    status = obj.get("status")
+    return status if isinstance(status, dict) else {}
+
+
+def spec_of(obj: Object) -> Object:
+    """Its spec; empty where it has none."""
+    spec = obj.get("spec")
+    return spec if isinstance(spec, dict) else {}

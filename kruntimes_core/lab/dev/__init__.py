@@ -1,1 +1,1 @@
-"""A development cluster in one process: embedded API server, simulated Runtimes, the host, a workload."""
+"""A development cluster in one process: embedded API server, simulated Runtimes, scheduler, workload."""

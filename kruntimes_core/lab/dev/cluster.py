@@ -1,4 +1,4 @@
-"""All parts of a development cluster, joined: they speak HTTP with each other, over loopback."""
+"""A development cluster in one process; its parts speak HTTP with each other, over loopback."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import errno
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 
 from kruntimes_core import __version__
@@ -17,14 +17,13 @@ from kruntimes_core.cluster.event_recorder.recorder import EventSettings, events
 from kruntimes_core.cluster.leader_election.lease_lock import new_identity
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
+from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.lab.apiserver.http.embedded import EmbeddedServer
-from kruntimes_core.lab.dev import manifests
-from kruntimes_core.lab.dev.book import Book
-from kruntimes_core.lab.dev.workload import Arrival, feed
+from kruntimes_core.lab.dev.overview import RunCounts
+from kruntimes_core.lab.dev.workload import NAMESPACE, Arrival, feed, runtime
 from kruntimes_core.lab.runtimes.actor import SimulatedRuntimes
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.model.messages import InputError
@@ -33,8 +32,8 @@ _IN_FLIGHT = 32
 _SPARE_CONNECTIONS = 8
 
 
-class _Nobody:
-    """Credentials for a server that asks for none."""
+class _NoCredentials:
+    """For a server that asks for none."""
 
     async def authorization(self) -> str | None:
         """None."""
@@ -48,47 +47,45 @@ class _Nobody:
 class DevSettings:
     """What a development cluster starts with."""
 
-    runtimes: tuple[str, ...] = ("py",)
-    pods: int = 3
+    runtimes: tuple[str, ...]
+    pods: int
     """Pods of each Runtime."""
-    capacity: Mapping[str, str] = field(default_factory=lambda: {"runs": "4", "cpu": "8"})
+    capacity: Mapping[str, str]
     """What each Pod advertises: resource to quantity."""
-    behaviour: Behaviour = field(default_factory=Behaviour)
-    port: int = 0
-    """0 for any that is free."""
+    behaviour: Behaviour
+    port: int
+    """0 for any free port."""
 
 
 class DevCluster:
-    """A cluster that is served, and works while `run` runs."""
+    """A cluster whose API is served, and whose Runs are placed and executed while `run` runs."""
 
     def __init__(
-        self, server: EmbeddedServer, host: Scheduler, runtimes: SimulatedRuntimes, book: Book
+        self, server: EmbeddedServer, scheduler: Scheduler, runtimes: SimulatedRuntimes, counts: RunCounts
     ) -> None:
         self.server = server
-        self.host = host
-        self.book = book
+        self.scheduler = scheduler
+        self.counts = counts
         self.all_arrived = False
-        """Whether the workload has come to its end."""
+        """Whether every object of the workload was created."""
         self._runtimes = runtimes
-        self._stopping = False
 
     @property
     def finished(self) -> bool:
-        """Whether all of the workload arrived, and no Run is left that has not ended."""
-        return self.all_arrived and not self.book.unfinished
+        """Whether all of the workload arrived, and every Run has ended."""
+        return self.all_arrived and not self.counts.unfinished
 
     def stop(self) -> None:
-        """End `run`: no new cycle, and what is in flight settles."""
-        self._stopping = True
-        self.host.stop()
+        """End `run`: no new cycle begins, and binds in flight settle."""
+        self.scheduler.stop()
 
     async def run(self, arrivals: Iterable[Arrival], *, exit_when_done: bool) -> None:
-        """Work until `stop`, or until all that arrived has ended. A defect in any part ends it."""
+        """Work until `stop`, or (exit_when_done) until every Run has ended. A defect in any part ends it."""
         async with asyncio.TaskGroup() as group:
             beside = [group.create_task(self._runtimes.run()), group.create_task(self._feed(arrivals))]
             if exit_when_done:
                 self.server.api.observers.append(lambda _: self._stop_when_done())
-            await self.host.run()
+            await self.scheduler.run()
             for task in beside:
                 task.cancel()
 
@@ -97,7 +94,7 @@ class DevCluster:
         self.all_arrived = True
 
     def _stop_when_done(self) -> None:
-        if self.finished and not self._stopping:
+        if self.finished:
             self.stop()
 
 
@@ -110,40 +107,39 @@ async def dev_cluster(
     clock: Clock,
     log: Log,
 ) -> AsyncIterator[DevCluster]:
-    """Serve a cluster with its Runtimes. Raises `InputError` for a port that cannot be had."""
-    server, book = EmbeddedServer(port=settings.port), Book(clock)
-    server.api.observers.append(book.note)
+    """Serve a cluster with its Runtimes. Raises `InputError` for a port that cannot be used."""
+    server, counts = EmbeddedServer(port=settings.port, log=log), RunCounts(clock)
+    server.api.observers.append(counts.note)
     random = Random(settings.behaviour.seed)  # noqa: S311 - for jitter
     async with (
         _listening(server, settings.port),
-        _transport(server) as of_host,
-        _transport(server) as of_events,
-        _transport(server) as of_pods,
+        _transport(server) as for_scheduler,
+        _transport(server) as for_events,
+        _transport(server) as for_pods,
     ):
-        host = Scheduler(
+        scheduler = Scheduler(
             profiles=profiles,
             settings=engine,
-            transport=of_host,
+            transport=for_scheduler,
             clock=clock,
             random=random,
             plugin_worker=ThreadPluginWorker(log),
             leadership=AlwaysLeading(),
             log=log,
             in_flight=_IN_FLIGHT,
-            events=events_to(of_events, new_identity(), events),
+            events=events_to(for_events, new_identity(), events),
         )
         runtimes = SimulatedRuntimes(
-            behaviour=settings.behaviour, transport=of_pods, clock=clock, random=random, log=log
+            behaviour=settings.behaviour, transport=for_pods, clock=clock, random=random, log=log
         )
         _create_runtimes(server, settings)
-        yield DevCluster(server, host, runtimes, book)
+        yield DevCluster(server, scheduler, runtimes, counts)
 
 
 def _create_runtimes(server: EmbeddedServer, settings: DevSettings) -> None:
     resource = server.api.resources.named("runtimes")
     for name in settings.runtimes:
-        body = manifests.runtime(name, settings.pods, settings.capacity)
-        server.api.create(resource, manifests.NAMESPACE, body)
+        server.api.create(resource, NAMESPACE, runtime(name, settings.pods, settings.capacity))
 
 
 @asynccontextmanager
@@ -161,7 +157,7 @@ async def _listening(server: EmbeddedServer, port: int) -> AsyncIterator[None]:
 
 def _transport(server: EmbeddedServer) -> HttpTransport:
     return HttpTransport(
-        Connection(server=server.url, credentials=_Nobody(), origin="kruntimes dev"),
+        Connection(server=server.url, credentials=_NoCredentials(), origin="kruntimes dev"),
         user_agent=f"kruntimes-dev/{__version__}",
         connections=_IN_FLIGHT + _SPARE_CONNECTIONS,
     )

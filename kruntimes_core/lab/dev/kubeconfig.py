@@ -32,25 +32,23 @@ contexts:
 
 
 def default_path(port: int, environment: Mapping[str, str]) -> Path:
-    """Where the file goes if nobody says: into a folder that is the user's alone, because a kubeconfig
-    can make a client run programs. Raises `InputError` for a user without a home.
+    """Where the file goes by default: into a folder of the user alone, because a kubeconfig can make a client
+    run programs. Raises `InputError` for a user without a home.
     """
     # https://specifications.freedesktop.org/basedir: a relative path does not count.
     named = (environment.get(name, "") for name in ("XDG_RUNTIME_DIR", "XDG_CACHE_HOME"))
     base = next(filter(os.path.isabs, named), os.path.expanduser("~/.cache"))
     if not os.path.isabs(base):
-        raise InputError(
-            "nobody knows this user's home, where the kubeconfig goes: give --kubeconfig-out FILE"
-        )
+        raise InputError("this user has no home folder for the kubeconfig: give --kubeconfig-out FILE")
     return Path(base) / "kruntimes" / f"dev-{port}.kubeconfig"
 
 
 @contextmanager
 def kubeconfig(path: Path, url: str) -> Iterator[None]:
-    """While it is entered, the file is there, and locked, so that others can tell whether this one serves.
+    """While it is entered, the file exists, and a lock on it tells other processes that its cluster runs.
 
-    Raises `InputError` where it cannot be written, for one of another `kruntimes dev` that still serves, and
-    for a file that somebody else wrote: a kubeconfig holds what nobody wants to lose.
+    Raises `InputError` where it cannot be written, where the cluster of another `kruntimes dev` still runs,
+    and for any other file that is not empty: a kubeconfig may hold credentials.
     """
     text = _MARK + _TEXT.format(name=_NAME, url=url)
     try:
@@ -68,12 +66,12 @@ def kubeconfig(path: Path, url: str) -> Iterator[None]:
 
 
 def _write(path: Path, text: str) -> IO[str]:
-    """Returns the file, which is locked for as long as it is open."""
+    """Returns the file, which stays locked while it is open."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _replaceable(path):
-        # Whole or not at all: a script waits for the file, and reads it as soon as it is there.
+        # Whole or not at all: a script waits for the file, and reads it as soon as it exists.
         handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        file = open(handle, "w", encoding="utf-8")  # noqa: SIM115 - whoever serves keeps it open
+        file = open(handle, "w", encoding="utf-8")  # noqa: SIM115 - open while the cluster runs
         try:
             file.write(text)
             file.flush()
@@ -88,26 +86,28 @@ def _write(path: Path, text: str) -> IO[str]:
 
 @contextmanager
 def _replaceable(path: Path) -> Iterator[None]:
-    """While it is entered, nobody else replaces what is there. Raises: `InputError` for what is not to go.
+    """While it is entered, no other `kruntimes dev` replaces the file.
 
-    An empty file is nobody's loss, nor is one whose process is gone: locks go with it, however it ended.
+    Raises: `InputError` unless it is empty or was left by a process that is gone: the kernel frees its lock.
     """
     if not path.exists():
         yield
         return
     if not path.is_file() and not path.is_dir():
-        raise InputError(f"{path} is no file, and would be replaced by one: choose another --kubeconfig-out")
+        raise InputError(f"{path} is not a regular file: choose another --kubeconfig-out")
     with path.open("r+", encoding="utf-8", errors="replace") as held:
         if held.read(len(_MARK)) not in ("", _MARK):
-            raise InputError(f"{path} holds something else: remove it, or choose another --kubeconfig-out")
+            raise InputError(
+                f"{path} is not from kruntimes dev: remove it, or choose another --kubeconfig-out"
+            )
         if not _lock(held):
-            serves = "leads to a kruntimes dev that still serves"
-            raise InputError(f"{path} {serves}: stop it, or choose another --kubeconfig-out")
+            running = "belongs to another kruntimes dev that is still running"
+            raise InputError(f"{path} {running}: stop it, or choose another --kubeconfig-out")
         yield
 
 
 def _lock(file: IO[str]) -> bool:
-    """Lock the file; False if another process did. Where there are no locks, nobody can be asked."""
+    """Lock the file; False if another process holds the lock. A file system without locks counts as free."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

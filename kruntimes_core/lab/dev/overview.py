@@ -1,46 +1,111 @@
-"""A development cluster at one moment, as values: what a display shows, and a summary counts."""
+"""What happens in a development cluster: counts of Runs for the summary, and overviews for a display."""
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from fractions import Fraction
 
 from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.engine.decisions import Decision, Outcome
-from kruntimes_core.lab.dev.cluster import DevCluster
-from kruntimes_core.lab.dev.manifests import NAMESPACE
+from kruntimes_core.engine.engine import Engine
+from kruntimes_core.lab.apiserver.objects import Object, metadata_of
+from kruntimes_core.lab.apiserver.requests import AcceptedWrite
+from kruntimes_core.lab.dev.workload import NAMESPACE
+from kruntimes_core.lab.runtimes.world import runtime_of
 from kruntimes_core.model.pod import RuntimePod
-from kruntimes_core.model.run import Phase
+from kruntimes_core.model.run import ACTIVE_PHASES, TERMINAL_PHASES, Phase
 
+_RATE_TICKS = 10 * SECOND
 _KEPT_DECISIONS = 20
 
 
+class RunCounts:
+    """Counts of Runs, from the writes that an `ApiServer` accepts: append `note` to its observers."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.began = clock.now().ticks
+        self.created = 0
+        self.ended: Counter[str] = Counter()
+        """Runs that have ended, by phase, those included that were deleted since."""
+        self.alive: Counter[str] = Counter()
+        """Runs that exist and have not ended, by phase."""
+        self.placements = 0
+        self.retries = 0
+        self.placed_on: Counter[str] = Counter()
+        """Placements by Pod."""
+        self.runtimes: set[tuple[str, str]] = set()
+        """(namespace, Runtime) of all Pods there have been."""
+        self.first_placed: int | None = None
+        self.last_ended: int | None = None
+        self._recent: deque[int] = deque()
+
+    @property
+    def unfinished(self) -> int:
+        """Runs that exist and have not ended."""
+        return self.alive.total()
+
+    @property
+    def well(self) -> bool:
+        """Whether every Run that was created has succeeded."""
+        return self.ended[Phase.SUCCEEDED] == self.created
+
+    def seconds(self) -> float:
+        """Since the beginning."""
+        return (self._clock.now().ticks - self.began) / SECOND
+
+    def rate(self) -> float:
+        """Placements a second, over the last ten seconds."""
+        now = self._clock.now().ticks
+        while self._recent and self._recent[0] < now - _RATE_TICKS:
+            self._recent.popleft()
+        return len(self._recent) * SECOND / max(min(now - self.began, _RATE_TICKS), SECOND)
+
+    def note(self, write: AcceptedWrite) -> None:
+        """Count an accepted write."""
+        if write.plural == "pods" and write.after is not None:
+            self.runtimes.add((metadata_of(write.after)["namespace"], runtime_of(write.after)))
+        if write.plural == "runs":
+            self._run(write.before, write.after)
+
+    def _run(self, before: Object | None, after: Object | None) -> None:
+        was, now = _phase(before), _phase(after)
+        if was == now:
+            return
+        if was is None:
+            self.created += 1
+        elif was not in TERMINAL_PHASES:
+            self.alive[was] -= 1
+        if now in TERMINAL_PHASES:
+            self.ended[now] += 1
+            self.last_ended = self._clock.now().ticks
+        elif now is not None:
+            self.alive[now] += 1
+        if now == Phase.SCHEDULED and after is not None:
+            self._placed(after)
+        if was in ACTIVE_PHASES and now == Phase.PENDING:
+            self.retries += 1
+
+    def _placed(self, run: Object) -> None:
+        now = self._clock.now().ticks
+        self.placements += 1
+        self.placed_on[run["status"]["assignedPod"]] += 1
+        self.first_placed = now if self.first_placed is None else self.first_placed
+        self._recent.append(now)
+
+
+def _phase(run: Object | None) -> str | None:
+    if run is None:
+        return None
+    return str(run.get("status", {}).get("phase") or Phase.PENDING.value)
+
+
 @dataclass(frozen=True, slots=True)
-class Load:
-    """What a Pod holds of one resource."""
-
-    resource: str
-    used: int
-    capacity: int | Fraction
-
-
-@dataclass(frozen=True, slots=True)
-class PodLoad:
-    """One Pod as the scheduler knows it, what it has just reserved there included."""
-
-    name: str
-    runtime: str
-    loads: tuple[Load, ...]
-    unavailable: str | None
-    """Why it takes no Runs; None when it does."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One decision, and when it was taken."""
+class PastDecision:
+    """One decision, and when it was made."""
 
     at: datetime
     run: str
@@ -51,68 +116,60 @@ class Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """Everything that is shown."""
+    """Everything that a display shows."""
 
     phases: tuple[tuple[str, int], ...]
-    """Runs by phase, those that ended since the beginning; a phase without Runs is left out."""
-    pods: tuple[PodLoad, ...]
-    decisions: tuple[Told, ...]
+    """Runs by phase, all that have ended included; a phase without Runs is left out."""
+    pods: tuple[RuntimePod, ...]
+    """As the scheduler's cache has them, assumed Runs included."""
+    decisions: tuple[PastDecision, ...]
     """The latest, oldest first."""
     placements: int
     rate: float
     """Placements a second."""
 
 
-class Observer:
-    """Looks at a cluster, and keeps its latest decisions."""
+class ClusterObserver:
+    """Makes overviews of a cluster from its counts, the cache of its scheduler and the latest decisions."""
 
-    def __init__(self, cluster: DevCluster, clock: Clock) -> None:
-        self._cluster = cluster
+    def __init__(self, engine: Engine, counts: RunCounts, clock: Clock) -> None:
+        self._engine = engine
+        self._counts = counts
         self._clock = clock
-        self._decisions: deque[Told] = deque(maxlen=_KEPT_DECISIONS)
-        cluster.host.engine.journal.listeners.append(self._decided)
+        self._decisions: deque[PastDecision] = deque(maxlen=_KEPT_DECISIONS)
+        engine.journal.listeners.append(self._decided)
 
-    def look(self) -> Overview:
-        """The cluster as it stands."""
-        book = self._cluster.book
+    def overview(self) -> Overview:
+        """The cluster as it is now."""
         return Overview(
             phases=tuple(self._phases()),
             pods=tuple(self._pods()),
             decisions=tuple(self._decisions),
-            placements=book.placements,
-            rate=round(book.rate(), 1),
+            placements=self._counts.placements,
+            rate=round(self._counts.rate(), 1),
         )
 
     def _phases(self) -> Iterator[tuple[str, int]]:
-        counts = self._cluster.book.alive + self._cluster.book.ended
+        counts = self._counts.alive + self._counts.ended
         for phase in Phase:
             if counts[phase]:
                 yield phase.value, counts[phase]
 
-    def _pods(self) -> Iterator[PodLoad]:
-        state, wall = self._cluster.host.engine.cache, self._clock.now().wall
-        for namespace, runtime in sorted(self._cluster.book.runtimes):
-            pods = state.snapshot(namespace, runtime, wall).pods
-            for name in sorted(pods, key=_by_number):
-                yield _load(pods[name])
+    def _pods(self) -> Iterator[RuntimePod]:
+        wall = self._clock.now().wall
+        for namespace, runtime in sorted(self._counts.runtimes):
+            pods = self._engine.cache.snapshot(namespace, runtime, wall).pods
+            yield from (pods[name] for name in sorted(pods, key=_by_number))
 
     def _decided(self, decision: Decision) -> None:
         pod = decision.pod.name if decision.pod and decision.outcome is Outcome.SCHEDULED else None
         text = "" if pod is not None else decision.message or decision.reason
-        run = _short(decision.run.namespace, decision.run.name)
-        self._decisions.append(Told(self._clock.now().wall, run, pod, text))
+        run = short_name(decision.run.namespace, decision.run.name)
+        self._decisions.append(PastDecision(self._clock.now().wall, run, pod, text))
 
 
-def _load(pod: RuntimePod) -> PodLoad:
-    loads = tuple(
-        Load(resource, pod.usage.get(resource, 0), capacity)
-        # `runs` first: every Pod has it.
-        for resource, capacity in sorted(pod.capacity.items(), key=lambda one: (one[0] != "runs", one[0]))
-    )
-    return PodLoad(_short(pod.namespace, pod.name), pod.runtime, loads, pod.unavailable)
-
-
-def _short(namespace: str, name: str) -> str:
+def short_name(namespace: str, name: str) -> str:
+    """The name, with its namespace unless that is the one in which the cluster started."""
     return name if namespace == NAMESPACE else f"{namespace}/{name}"
 
 

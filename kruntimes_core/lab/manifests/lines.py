@@ -15,7 +15,7 @@ from kruntimes_core.lab.manifests.json_walk import find_in_json
 from kruntimes_core.lab.manifests.sources import Source
 from kruntimes_core.lab.manifests.wanted import Step, Wanted
 from kruntimes_core.lab.manifests.yaml_walk import find_in_yaml
-from kruntimes_core.model.yaml_text import JsonError, looks_like_json, read_json
+from kruntimes_core.model.yaml_files import JsonError, looks_like_json, read_json
 
 _BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 

@@ -21,7 +21,7 @@ from kruntimes_core.model.pod import RUNTIME_LABEL, PodObservation
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.model.times import parse_time
 from kruntimes_core.model.workspace import WorkspaceObservation
-from kruntimes_core.model.yaml_text import load_documents
+from kruntimes_core.model.yaml_files import load_documents
 
 _OTHER_PEOPLES_POD = f"{POD} without the label {RUNTIME_LABEL}"
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from kruntimes_core.model.input_files import MANIFEST_BYTES, read_file, read_stream
 from kruntimes_core.model.messages import InputError
+from kruntimes_core.model.yaml_files import MANIFEST_BYTES, read_file, read_stream
 
 DUMP_COMMAND = "kubectl get runs,pods,persistentworkspaces -A -o yaml"
 """What prints all that a plan needs of a cluster."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import yaml
 
 from kruntimes_core.lab.manifests.wanted import Wanted
-from kruntimes_core.model.yaml_text import YamlLoader
+from kruntimes_core.model.yaml_files import YamlLoader
 
 
 @dataclass(slots=True)

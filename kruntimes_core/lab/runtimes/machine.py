@@ -17,7 +17,7 @@ from kruntimes_core.lab.runtimes.runs import RunRule
 from kruntimes_core.lab.runtimes.steps import FOLLOWED, RUNTIMES, Object, Ref, Request, Seen, Step, ref_of
 from kruntimes_core.lab.runtimes.workspaces import WorkspaceRule
 from kruntimes_core.lab.runtimes.world import World, lean, runtime_of
-from kruntimes_core.model.resource_version import older
+from kruntimes_core.model.metadata import older
 
 _BACKOFF = 1 * SECOND
 

@@ -7,10 +7,9 @@ from datetime import timedelta
 
 from kruntimes_core.engine.api_calls import Read, Write, WriteAnswer
 from kruntimes_core.engine.clock import SECOND, Now, ticks
-from kruntimes_core.engine.engine import Engine
+from kruntimes_core.engine.engine import Engine, Settings
 from kruntimes_core.engine.events import Event
 from kruntimes_core.engine.plugin_work import BatchRetryWork, Runners, Work, WorkResult
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness.agenda import Agenda

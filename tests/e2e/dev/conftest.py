@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from devcluster.process import Dev, Stream, environment, running
+from devcluster import Dev, Stream, environment, running
 from realcluster.assets import KUBECTL, locate, require
 
 Kubectl = Callable[..., str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from devcluster.process import running
+from devcluster import running
 from tests.e2e.dev.conftest import Client
 from tests.e2e.dev.test_kubectl import RUNS
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from devcluster.terminal import colours, on_terminal, plain
+from devcluster import colours, on_terminal, plain
 
 
 @pytest.mark.parametrize("columns", [20, 40, 80, 200])

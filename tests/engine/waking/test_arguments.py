@@ -11,6 +11,7 @@ from scenes.working import in_work
 
 from kruntimes_core import LabelSelector, Reject, RuntimePod, Snapshot, Targets
 from kruntimes_core.engine.counters import WakeupSource
+from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing import matching
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.harness import Host
@@ -104,17 +105,6 @@ def waits_for_a_workspace() -> Host:
     return host
 
 
-def test_a_prefilter_that_named_the_snapshot_is_asked_again_at_any_change_of_the_namespace() -> None:
-    host = waits_for_a_workspace()
-    host.settle()
-    host.workspace("ws", namespace="team-b")
-    host.settle()
-    assert host.pod_of("r") is None
-    host.workspace("ws")
-    host.settle()
-    assert host.pod_of("r") == "py-0"
-
-
 def test_a_change_during_the_plan_of_a_run_whose_prefilter_named_the_snapshot_is_not_lost() -> None:
     host = waits_for_a_workspace()
     with in_work(host):
@@ -126,38 +116,53 @@ def test_a_change_during_the_plan_of_a_run_whose_prefilter_named_the_snapshot_is
 # Filters that may depend on more
 
 
-def waits_for_three(snapshot: Snapshot) -> Reject | None:
-    return None if sum(snapshot.targets.values()) >= 3 else Reject("Closed")
+DOORS: dict[str, Callable[[list[bool]], ActivePlugin]] = {
+    "prefilter names snapshot": lambda shut: fake_plugin(
+        prefilter=lambda snapshot: bool(shut),
+        filter=lambda pod, state: Reject("Shut") if state else None,
+        reasons=["Shut"],
+    ),
+    "filter names snapshot": lambda shut: fake_plugin(
+        filter=lambda pod, snapshot: Reject("Shut") if shut else None, reasons=["Shut"]
+    ),
+    "stateful prefilter": lambda shut: fake_plugin(
+        prefilter=lambda: bool(shut),
+        filter=lambda pod, state: Reject("Shut") if state else None,
+        reasons=["Shut"],
+        stateful=True,
+    ),
+    "stateful filter": lambda shut: fake_plugin(
+        filter=lambda pod: Reject("Shut") if shut else None, reasons=["Shut"], stateful=True
+    ),
+}
+ANY_CHANGE: dict[str, Callable[..., object]] = {
+    "a workspace": lambda host, **where: host.workspace("ws", **where),
+    "a Pod of another Runtime": lambda host, **where: host.pod("js-0", runtime="js", **where),
+    "a target on a Pod that is not known": lambda host, **where: host.run("t", pod="js-9", **where),
+    "a placement": lambda host, **where: host.run("t", runtime="go", **where),
+}
 
 
-def test_a_filter_that_named_the_snapshot_is_asked_at_any_change_placements_included() -> None:
-    def closed(pod: RuntimePod, snapshot: Snapshot) -> Reject | None:
-        return waits_for_three(snapshot) if snapshot.runtime == "py" else None
-
-    host = Host(profiles_of(fake_plugin(filter=closed, reasons=["Closed"])))
-    host.pod("py-0")
-    host.pod("js-0", runtime="js", runs=9)
+@pytest.mark.parametrize("change", ANY_CHANGE)
+@pytest.mark.parametrize("door", DOORS)
+def test_what_may_depend_on_anything_of_the_namespace_is_called_again_at_any_change_of_it(
+    door: str, change: str
+) -> None:
+    shut = [True]
+    host = Host(profiles_of(DOORS[door](shut)))
+    host.pod("py-0", runs=9)
     host.run("r")
     host.settle()
-    for number in range(3):
-        assert host.pod_of("r") is None
-        host.run(f"t{number}", runtime="js")
+    assert host.pod_of("r") is None
+    if change == "a placement":
+        host.pod("go-0", runtime="go", runs=9)
         host.settle()
-    assert host.pod_of("r") == "py-0"
-
-
-def test_a_stateful_filter_is_asked_at_any_change_and_its_answers_are_never_reused() -> None:
-    open_: list[bool] = []
-
-    def closed(pod: RuntimePod) -> Reject | None:
-        return None if open_ else Reject("Closed")
-
-    host = Host(profiles_of(fake_plugin(filter=closed, reasons=["Closed"], stateful=True)))
-    host.pod("py-0", runs=2)
-    host.run("r")
+        assert host.pod_of("r") is None
+    shut.clear()
+    ANY_CHANGE[change](host, namespace="team-b")
     host.settle()
-    open_.append(True)
-    host.workspace("unrelated")
+    assert host.pod_of("r") is None
+    ANY_CHANGE[change](host)
     host.settle()
     assert host.pod_of("r") == "py-0"
 
@@ -233,36 +238,3 @@ def test_the_earliest_of_several_times_counts() -> None:
     assert (host.pod_of("r1"), host.pod_of("r2")) == ("py-1", None)
     host.advance(10)
     assert host.pod_of("r2") == "py-0"
-
-
-def test_of_a_filter_that_named_the_snapshot_a_target_on_a_pod_that_is_not_known_wakes() -> None:
-    def tied(pod: RuntimePod, snapshot: Snapshot) -> Reject | None:
-        return None if snapshot.targets.any(APP_A) else Reject("Alone")
-
-    host = Host(profiles_of(fake_plugin(filter=tied, reasons=["Alone"])))
-    host.pod("py-0", runs=9)
-    host.run("r")
-    host.settle()
-    assert host.pod_of("r") is None
-    host.run("t", labels={"app": "a"}, pod="js-0")
-    host.settle()
-    assert host.pod_of("r") == "py-0"
-
-
-def test_of_a_stateful_filter_a_pod_of_another_runtime_wakes_too() -> None:
-    """It may remember anything of the namespace, so any change may be what it waits for."""
-    shut = [True]
-
-    def door(pod: RuntimePod) -> Reject | None:
-        return Reject("Shut") if shut else None
-
-    host = Host(profiles_of(fake_plugin(filter=door, reasons=["Shut"], stateful=True)))
-    host.pod("py-0", runs=9)
-    host.run("r")
-    host.settle()
-    assert host.pod_of("r") is None
-    shut.clear()
-    host.pod("js-0", runtime="js")
-    host.settle()
-    assert host.pod_of("r") == "py-0"
-    assert host.wakeups == {WakeupSource.RUNTIME_POD: 1}

@@ -47,7 +47,6 @@ def _running() -> Iterator[str]:
 
     async def serve() -> None:
         async with EmbeddedServer(new_server(controllers=False)) as server:
-            assert server.api.rules_checked, "these tests need the extra `dev`"
             # A real server keeps nothing of what was before its watches began.
             for resource in server.api.resources:
                 server.api.table(resource)

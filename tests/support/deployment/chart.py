@@ -10,7 +10,7 @@ from typing import Any
 import helm_python
 import yaml
 
-from kruntimes_core.model.yaml_text import load_documents
+from kruntimes_core.model.yaml_files import load_documents
 
 Values = Mapping[str, Any]
 Object = dict[str, Any]

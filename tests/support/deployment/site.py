@@ -67,6 +67,7 @@ class Site:
                 f"--lease-namespace={account['namespace']}",
                 "--metrics-bind-address=127.0.0.1:0",
                 "--health-probe-bind-address=127.0.0.1:0",
+                "--debug-bind-address=127.0.0.1:0",
             ],
             program,
         )

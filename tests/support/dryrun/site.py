@@ -11,8 +11,7 @@ from memoryapi.site import play as play_site
 
 from kruntimes_core.cluster.client.transport import ReadOnlyTransport
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
-from kruntimes_core.cluster.dry_run.differences import Difference
-from kruntimes_core.cluster.dry_run.report import DryRunReport
+from kruntimes_core.cluster.dry_run.report import Difference, DryRunReport
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
@@ -57,7 +56,7 @@ class Beside:
     @property
     def comparer(self) -> DryRunComparer:
         """The dry run's."""
-        found = self.site.host.comparison
+        found = self.site.host.comparer
         assert found is not None
         return found
 
@@ -121,7 +120,7 @@ def play(profiles: Profiles, scene: Scene, **host: Any) -> None:
     play_site(profiles, whole, **{"dry_run": DryRunSettings(patience_seconds=PATIENCE_SECONDS)} | host)
     assert {method for method, _ in asked} <= {"GET"}
     assert {body for _, body in asked} <= {None}
-    if hosts[0].comparison is not None:
+    if hosts[0].comparer is not None:
         assert _gate(hosts[0]).refused == 0
 
 

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from embedded.bodies import NAMESPACE, Object, namespace_body
+from kruntimes_core.lab.apiserver.errors import ApiError
+from kruntimes_core.lab.apiserver.kinds.strategy import MERGE, Resource
 from kruntimes_core.lab.apiserver.requests import Answer, DeleteOptions, ListOptions, Patch
-from kruntimes_core.lab.apiserver.resources import MERGE, Resource
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.apiserver.status import ApiError
-from kruntimes_core.lab.apiserver.watch import Watch
+from kruntimes_core.lab.apiserver.watch_cache import Watch
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -14,11 +14,11 @@ import aiohttp
 
 from embedded.api import new_api
 from embedded.bodies import Object
-from kruntimes_core.lab.apiserver.access import Access
-from kruntimes_core.lab.apiserver.faults.faults import Faults
 from kruntimes_core.lab.apiserver.http.embedded import EmbeddedServer
-from kruntimes_core.lab.apiserver.resources import MERGE
+from kruntimes_core.lab.apiserver.kinds.strategy import MERGE
 from kruntimes_core.lab.apiserver.server import ApiServer
+from kruntimes_core.testing.access_rules import AccessRules
+from kruntimes_core.testing.faults import Faults
 
 RUNS = "/apis/kruntimes.io/v1alpha1/namespaces/team-a/runs"
 PODS = "/api/v1/namespaces/team-a/pods"
@@ -105,26 +105,28 @@ class Serving:
 
     server: EmbeddedServer
     client: Client
+    faults: Faults
 
     @property
     def api(self) -> ApiServer:
         return self.server.api
 
-    @property
-    def faults(self) -> Faults:
-        return self.server.faults
-
 
 @asynccontextmanager
 async def serving(
-    api: ApiServer | None = None, *, faults: Faults | None = None, access: Access | None = None, **more: Any
+    api: ApiServer | None = None,
+    *,
+    faults: Faults | None = None,
+    access: AccessRules | None = None,
+    **more: Any,
 ) -> AsyncIterator[Serving]:
     """A server on a free port."""
+    faults = faults or Faults()
     async with (
-        EmbeddedServer(api or new_api(), faults=faults, access=access, **more) as server,
+        EmbeddedServer(api or new_api(), middleware=faults, authorizer=access, **more) as server,
         aiohttp.ClientSession() as session,
     ):
-        yield Serving(server, Client(session, server.url))
+        yield Serving(server, Client(session, server.url), faults)
 
 
 @asynccontextmanager

@@ -9,8 +9,8 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from kruntimes_core.lab.apiserver.access import Access, PolicyRule
 from kruntimes_core.lab.apiserver.http.embedded import EmbeddedServer, new_server
+from kruntimes_core.testing.access_rules import AccessRules, PolicyRule
 from realcluster.client import Client
 
 ADMINISTRATOR, HOST = "token-of-the-administrator", "token-of-the-host"
@@ -45,17 +45,17 @@ def embedded_place(rules: Sequence[Mapping[str, Sequence[str]]]) -> Iterator[Emb
 
 
 async def _serve(
-    access: Access, started: Future[tuple[str, asyncio.AbstractEventLoop]], ended: asyncio.Event
+    access: AccessRules, started: Future[tuple[str, asyncio.AbstractEventLoop]], ended: asyncio.Event
 ) -> None:
-    async with EmbeddedServer(new_server(controllers=False), access=access) as server:
+    async with EmbeddedServer(new_server(controllers=False), authorizer=access) as server:
         started.set_result((server.url, asyncio.get_running_loop()))
         await ended.wait()
 
 
-def _access(rules: Sequence[Mapping[str, Sequence[str]]]) -> Access:
+def _access(rules: Sequence[Mapping[str, Sequence[str]]]) -> AccessRules:
     everything = PolicyRule(frozenset("*"), frozenset("*"), frozenset("*"))
     allowed = [
         PolicyRule(frozenset(rule["verbs"]), frozenset(rule["apiGroups"]), frozenset(rule["resources"]))
         for rule in rules
     ]
-    return Access({ADMINISTRATOR: "admin", HOST: "host"}, {"admin": [everything], "host": allowed})
+    return AccessRules({ADMINISTRATOR: "admin", HOST: "host"}, {"admin": [everything], "host": allowed})

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from histories.history import History
 from histories.steps import Step, pod_names, run_names
-from kruntimes_core.cluster.plugin_worker.abandoned_calls import failed
+from kruntimes_core.cluster.plugin_worker import failed
 from kruntimes_core.engine.api_calls import OutcomeUnknown, Write, WriteAnswer
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.engine.plugin_work import (
     BatchRetryWork,
     PlanWork,
@@ -20,10 +21,8 @@ from kruntimes_core.engine.plugin_work import (
     Work,
     WorkResult,
 )
-from kruntimes_core.engine.settings import Settings
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.framework.plugin_results import InterruptedCallError
-from kruntimes_core.framework.profile import ActivePlugin
+from kruntimes_core.framework.profile import ActivePlugin, InterruptedCallError
 from kruntimes_core.framework.runtime import PluginFailure, plugin_calls
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import (
@@ -174,7 +173,7 @@ class Disturbed(History):
 def _asked_last(work: Work) -> tuple[ActivePlugin, str]:
     """The plugin in whose code a call may hang, and the hook."""
     if isinstance(work, UnreserveWork):
-        return work.due.plugin, "unreserve"
+        return work.plugin, "unreserve"
     if isinstance(work, ReserveWork):
         return work.profile.implementing("reserve")[-1], "reserve"
     return work.profile.plugins[0], "filter"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kruntimes_core import Reject, RuntimePod
-from kruntimes_core.cluster.plugin_worker.abandoned_calls import failed
+from kruntimes_core.cluster.plugin_worker import failed
 from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.engine.plugin_work import BatchRetryWork, Runners, Work, WorkResult
 from kruntimes_core.framework.configuration import Profiles

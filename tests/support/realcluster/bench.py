@@ -12,22 +12,21 @@ import pytest
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.lab.bench.live.bench import measure
-from kruntimes_core.lab.bench.live.load import Load
-from kruntimes_core.lab.bench.live.report.results import Results
-from kruntimes_core.lab.bench.live.settings import Settings, Waits
+from kruntimes_core.lab.bench.live.load import BenchLoad, BenchSettings, Waits
+from kruntimes_core.lab.bench.live.results import Results
 from realcluster.servers import Cluster
 
 __all__ = ["Bench", "bench"]
 
 # No controller ends the deletion of namespaces here.
-_WAITS = Waits(nobody=0.5, quiet=0.5, namespaces=0.0)
+_WAITS = Waits(other_scheduler=0.5, quiet=0.5, namespaces=0.0)
 
 
 class Bench(Protocol):
     """What the fixture `bench` gives."""
 
     def __call__(
-        self, load: Load, *, command: str | None = None, repeat: int = 1, patches: int = 100
+        self, load: BenchLoad, *, command: str | None = None, repeat: int = 1, patches: int = 100
     ) -> Results:
         """Measure. command: of another scheduler than ours. patches: that measure the ceiling."""
 
@@ -36,8 +35,8 @@ class Bench(Protocol):
 def bench(cluster: Cluster, tmp_path: Path) -> Bench:
     """Measure schedulers on the real API server."""
 
-    def run(load: Load, *, command: str | None = None, repeat: int = 1, patches: int = 100) -> Results:
-        settings = Settings(
+    def run(load: BenchLoad, *, command: str | None = None, repeat: int = 1, patches: int = 100) -> Results:
+        settings = BenchSettings(
             load=load,
             command=command,
             repeat=repeat,

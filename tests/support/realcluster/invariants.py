@@ -1,4 +1,4 @@
-"""What must hold after every write that the server accepted, whoever made it: as the bench's judge has it."""
+"""What must hold after every write that the server accepted, whoever made it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kruntimes_core.lab.bench.live.observing.judge import Judge, Rule
-from kruntimes_core.lab.bench.live.observing.seen import Seen, seen_pod, seen_run
+from kruntimes_core.lab.invariants import Invariant, InvariantChecker, ObjectVersion, pod_version, run_version
 
 # What tests let others do to a Run, and write into it, is theirs to judge.
-_RULES = frozenset({Rule.OVERCOMMITTED, Rule.BOUND_TWICE, Rule.POD_NOT_ALIVE})
+_RULES = frozenset({Invariant.OVERCOMMITTED, Invariant.BOUND_TWICE, Invariant.POD_NOT_ALIVE})
 
 
 @dataclass(frozen=True)
@@ -30,9 +29,9 @@ class Event:
         return int(self.object["metadata"]["resourceVersion"])
 
     @property
-    def seen(self) -> Seen:
-        """It as the judge takes it."""
-        read = seen_pod if self.resource == "pods" else seen_run
+    def seen(self) -> ObjectVersion:
+        """It as the checker takes it."""
+        read = pod_version if self.resource == "pods" else run_version
         return read(self.object, gone=self.type == "DELETED")
 
 
@@ -45,9 +44,11 @@ class Invariants:
     - it is bound to a Pod that exists, bears that name and UID, and is ready.
     """
 
-    judge: Judge = field(default_factory=Judge)
+    checker: InvariantChecker = field(default_factory=InvariantChecker)
 
     def take(self, event: Event) -> None:
         """The next event."""
-        broken = [finding.text for finding in self.judge.take(event.seen) if finding.rule in _RULES]
+        broken = [
+            violation.text for violation in self.checker.take(event.seen) if violation.invariant in _RULES
+        ]
         assert not broken, f"{'; '.join(broken)}: {event}"

@@ -174,6 +174,7 @@ def running_scheduler(
         [
             f"--kubeconfig={kubeconfig_of(cluster, token, folder)}",
             f"--config={config}",
+            "--debug-bind-address=127.0.0.1:0",
             "--metrics-bind-address=127.0.0.1:0",
             "--health-probe-bind-address=127.0.0.1:0",
             *arguments,

@@ -11,11 +11,15 @@ from typing import Any
 from virtual.planning import InlinePlanner
 from virtual.time import VirtualClock
 
-from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_election
-from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
+from kruntimes_core.cluster.leader_election.elector import (
+    LeaderElector,
+    LeaseDurations,
+    LeaseTerm,
+    register_election_metrics,
+)
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.testing.builders import NOW
 from replicas.server import NAMESPACE, Server
 from replicas.wire import Traffic, Wire
@@ -59,7 +63,7 @@ class Replica:
             "log": log,
         }
         self.host = Scheduler(**arguments | host)
-        show_election(self.host.metrics, self.elector)
+        register_election_metrics(self.host.metrics, self.elector)
         self.running = asyncio.create_task(self.host.run())
 
     @property

@@ -8,11 +8,11 @@ from typing import Any
 
 from memoryapi.server import MemoryApi
 
+from kruntimes_core.cluster.client.resources import LEASE
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.leader_election.lease_lock import LEASE
+from kruntimes_core.lab.apiserver.kinds.strategy import MERGE
 from kruntimes_core.lab.apiserver.requests import Patch
-from kruntimes_core.lab.apiserver.resources import MERGE
 from kruntimes_core.lab.apiserver.server import ApiServer as EmbeddedServer
 from simulation.direct import DirectTransport
 

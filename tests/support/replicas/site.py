@@ -10,7 +10,7 @@ from typing import Any
 from memoryapi.server import MemoryApi
 from virtual.time import VirtualClock, run_virtual
 
-from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations
+from kruntimes_core.cluster.leader_election.elector import LeaseDurations
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.harness import ApiServer

@@ -9,8 +9,7 @@ from typing import Any
 
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.cluster.plugin_worker.protocol import PluginWork
-from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
+from kruntimes_core.cluster.plugin_worker import PluginWork, ThreadPluginWorker
 from kruntimes_core.engine.plugin_work import ReserveWork
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.testing.harness import Host

@@ -6,14 +6,12 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from kruntimes_core.cluster.client.transport import Call, Response, StreamRefusedError
-from kruntimes_core.lab.apiserver.faults.faults import Faults
-from kruntimes_core.lab.apiserver.http.answers import sent_error
-from kruntimes_core.lab.apiserver.http.serving import renderer_of, serve
-from kruntimes_core.lab.apiserver.http.watching import Teller
-from kruntimes_core.lab.apiserver.paths import find_call
-from kruntimes_core.lab.apiserver.queries import list_options
+from kruntimes_core.lab.apiserver.errors import ApiError
+from kruntimes_core.lab.apiserver.http.negotiation import list_options
+from kruntimes_core.lab.apiserver.http.serving import ReceivedRequest, renderer_of, sent_error, serve
+from kruntimes_core.lab.apiserver.http.watching import WatchHandler
+from kruntimes_core.lab.apiserver.requests import RequestInfo, request_info
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.apiserver.status import ApiError
 
 Fault = Callable[[Call], Awaitable[Response | None]]
 """May answer a call in place of the server, or raise."""
@@ -36,36 +34,34 @@ class DirectTransport:
             answer = await fault(call)
             if answer is not None:
                 return answer
-        meant = find_call(
-            self._api.resources, call.method, call.path.strip("/").split("/"), watch=False, continued=False
-        )
-        content_type = call.headers.get("content-type", "application/json")
-        try:
-            sent = serve(self._api, meant, dict(call.query), "", content_type, call.body or b"", None)
-        except ApiError as error:
-            sent = sent_error(error)
+        sent = serve(self._api, *self._received(call, watch=False))
         return Response(sent.code, sent.body)
 
     async def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
         """See `Transport`."""
-        query = dict(call.query)
-        meant = find_call(
-            self._api.resources, call.method, call.path.strip("/").split("/"), watch=True, continued=False
-        )
-        renderer = renderer_of(self._api, meant, query, "")
+        request, info = self._received(call, watch=True)
+        renderer, options = renderer_of(self._api, request, info), list_options(request.query)
         chunks: asyncio.Queue[bytes] = asyncio.Queue()
         try:
-            teller = Teller(self._api, Faults(), meant, renderer, list_options(query), _BOOKMARK_SECONDS)
+            watch = WatchHandler(self._api, info, renderer, options, _BOOKMARK_SECONDS)
         except ApiError as error:
             raise StreamRefusedError(Response(error.code, sent_error(error).body)) from error
-        telling = asyncio.create_task(teller.tell(chunks.put))
-        telling.add_done_callback(lambda _: chunks.put_nowait(b""))
+        serving = asyncio.create_task(watch.serve(chunks.put))
+        serving.add_done_callback(lambda _: chunks.put_nowait(b""))
         try:
             yield b""
             while chunk := await chunks.get():
                 yield chunk
         finally:
-            telling.cancel()
+            serving.cancel()
+
+    def _received(self, call: Call, *, watch: bool) -> tuple[ReceivedRequest, RequestInfo]:
+        segments = call.path.strip("/").split("/")
+        info = request_info(self._api.resources, call.method, segments, watch=watch, continued=False)
+        content_type = call.headers.get("content-type", "application/json")
+        query, body = dict(call.query), call.body or b""
+        request = ReceivedRequest(call.method, call.path, query, info, content_type=content_type, body=body)
+        return request, info
 
     async def close(self) -> None:
         """There is nothing to close."""

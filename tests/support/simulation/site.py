@@ -16,18 +16,18 @@ from virtual.time import VirtualClock, run_virtual
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.lab.apiserver.kinds.strategy import MERGE
 from kruntimes_core.lab.apiserver.requests import Patch
-from kruntimes_core.lab.apiserver.resources import MERGE
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.dev import manifests
+from kruntimes_core.lab.dev import workload
 from kruntimes_core.lab.runtimes.actor import SimulatedRuntimes
 from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
 from simulation.direct import DirectTransport
 
 Object = dict[str, Any]
-NAMESPACE = manifests.NAMESPACE
+NAMESPACE = workload.NAMESPACE
 TASK_SECONDS = 10.0
 
 
@@ -72,11 +72,11 @@ class Site:
 
     def runtime(self, name: str = "py", replicas: int = 1, **capacity: str) -> None:
         """Create a Runtime, and let its Pods come up."""
-        self.create("runtimes", manifests.runtime(name, replicas, capacity or {"runs": "4"}))
+        self.create("runtimes", workload.runtime(name, replicas, capacity or {"runs": "4"}))
 
     def run(self, name: str, of_runtime: str = "py", **spec: Any) -> None:
         """Create a Run."""
-        self.create("runs", manifests.run(name, of_runtime, **spec))
+        self.create("runs", workload.run(name, of_runtime, **spec))
 
     def bind(self, name: str, pod: str) -> None:
         """Place a Run, as a scheduler does."""

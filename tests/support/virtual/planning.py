@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from kruntimes_core.cluster.plugin_worker.protocol import Done, PluginWork
+from kruntimes_core.cluster.plugin_worker import Done, PluginWork
 from kruntimes_core.engine.plugin_work import Runners
 
 

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 import pytest
 from virtual.time import run_virtual
 
-from kruntimes_core.cli.scheduler.memory import rest_memory
+from kruntimes_core.cluster.garbage_collection import freeze_regularly
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.engine.events import PodsListed, RunsListed
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.lab.bench.engine.driver import EngineSetup, Stopwatch, prepared
 from kruntimes_core.lab.bench.engine.shape import Shape
-from kruntimes_core.lab.bench.engine.site import Means, prepared
-from kruntimes_core.lab.bench.engine.stopwatch import Stopwatch
 from kruntimes_core.lab.bench.engine.workloads import WORKLOADS, Timed
 from kruntimes_core.testing.plugins import installed_profiles
 
@@ -47,7 +46,7 @@ def collected() -> Iterator[list[int]]:
 def test_what_is_known_is_set_aside_once_it_decides_and_again(collected: list[int]) -> None:
     async def main() -> list[int]:
         host, frozen = Host(), []
-        resting = asyncio.create_task(rest_memory(host))
+        resting = asyncio.create_task(freeze_regularly(lambda: host.deciding))
         await asyncio.sleep(5)
         frozen.append(gc.get_freeze_count())
         host.deciding = True
@@ -67,7 +66,7 @@ def test_what_is_known_is_set_aside_once_it_decides_and_again(collected: list[in
 
 def test_young_objects_are_few_enough_to_look_through(collected: list[int]) -> None:
     async def main() -> None:
-        resting = asyncio.create_task(rest_memory(Host()))
+        resting = asyncio.create_task(freeze_regularly(lambda: False))
         await asyncio.sleep(1)
         resting.cancel()
 
@@ -82,7 +81,7 @@ def test_young_objects_are_few_enough_to_look_through(collected: list[int]) -> N
 def test_the_engine_makes_no_rings_that_only_a_collection_frees(name: str) -> None:
     (workload,) = (one for one in WORKLOADS if one.name == name and isinstance(one, Timed))
     shape = Shape(pods=8, runs=10, known=40, waiting=10, requests=3, cohorts=3)
-    site, watch = workload.prepare(shape, Means(installed_profiles(), Settings())), Stopwatch()
+    site, watch = workload.prepare(shape, EngineSetup(installed_profiles(), Settings())), Stopwatch()
     workload.repeat(site, watch)
     gc.collect()
     workload.repeat(site, watch)
@@ -90,9 +89,9 @@ def test_the_engine_makes_no_rings_that_only_a_collection_frees(name: str) -> No
 
 
 def test_what_is_gone_from_the_cluster_is_freed_without_a_collection() -> None:
-    site = prepared(Shape(pods=8, known=200, waiting=50), Means(installed_profiles(), Settings()))
+    site = prepared(Shape(pods=8, known=200, waiting=50), EngineSetup(installed_profiles(), Settings()))
     gc.collect()
-    site.lives.clear()
+    site.runs.clear()
     site.tell(RunsListed(observations=(), version="999999"))
     site.tell(PodsListed(observations=(), version="999999"))
     site.settle()

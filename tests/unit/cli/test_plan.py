@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from kruntimes_core.cli.main import main
 from kruntimes_core.testing import pod_object, run_object
@@ -40,29 +39,15 @@ def outcomes(shown: str) -> dict[str, str]:
 POD = pod_object("py-0", capacity={"runs": "2"})
 
 
-def test_a_plan_in_which_every_run_lands_is_a_yes(plan: Plan) -> None:
-    code, shown, notes = plan(POD, run_object("r1"), run_object("r2"))
-    assert code == 0
-    assert [line.split()[:4] for line in shown.splitlines()[1:]] == [
-        ["r1", "py", "Scheduled", "py-0"],
-        ["r2", "py", "Scheduled", "py-0"],
-    ]
-    assert notes == "2 Runs: 2 Scheduled\n"
-
-
 @pytest.mark.parametrize(
     ("run", "outcome", "code"),
     [
-        (run_object("r", requests={"runs": "3"}), "Waiting", 1),
-        (run_object("r", requests={"runs": "-1"}), "Failed", 1),
-        (run_object("r", requests={"runs": "500m"}), "Failed", 1),
-        (run_object("r", spec={"cancelRequested": True}), "Cancelled", 0),
         (run_object("r", requests={"runs": "1e999999999"}, spec={"cancelRequested": True}), "Cancelled", 0),
         (run_object("r", requests={"runs": "1e999999999"}), "Failed", 2),
         (run_object("r", spec={"affinity": {"runAffinity": 7}}), "Failed", 2),
     ],
 )
-def test_the_exit_code_says_whether_it_is_a_no_or_cannot_be_read(
+def test_a_field_that_cannot_be_read_is_bad_input_where_it_decides(
     plan: Plan, run: dict[str, Any], outcome: str, code: int
 ) -> None:
     found, shown, _ = plan(POD, run, run_object("s"), "-o", "json")
@@ -129,29 +114,11 @@ def test_invented_uids_are_not_shown(plan: Plan) -> None:
     assert (code, made["uid"], made["pod"], made["podUID"]) == (0, None, "py-0", None)
 
 
-def test_a_dump_is_judged_when_it_was_taken_unless_told_otherwise(plan: Plan) -> None:
-    assert plan(POD, run_object("r"))[0] == 0
-    assert plan(POD, run_object("r"), "--now", "2026-01-02T03:04:20Z")[0] == 0
-    assert plan(POD, run_object("r"), "--now", "2026-01-02T04:04:20+01:00")[0] == 0
-    code, shown, _ = plan(POD, run_object("r"), "--now", "2026-01-02T03:04:20.001Z", "-o", "json")
-    assert (code, json.loads(shown)["now"]) == (1, "2026-01-02T03:04:20Z")
-    assert json.loads(shown)["decisions"][0]["reason"] == "HeartbeatStale"
-
-
-@pytest.mark.parametrize("time", ["", "noon", "2026-01-02", "2026-01-02T03:04:05", "2026-13-02T03:04:05Z"])
-def test_a_time_that_is_none(plan: Plan, time: str) -> None:
-    assert plan(POD, "--now", time) == (
-        2,
-        "",
-        f"error: --now {time!r} is no RFC 3339 time: write it as in 2026-01-02T03:04:05Z\n",
-    )
-
-
 def test_objects_that_tell_no_time_need_one(plan: Plan) -> None:
     run = run_object("r", metadata={"creationTimestamp": None})
     code, shown, notes = plan(run)
     assert (code, shown) == (2, "")
-    assert notes.startswith("error: the input tells no time")
+    assert notes.startswith("error: the input has no time")
     assert plan(run, "--now", "2026-01-02T03:04:05Z")[0] == 1
 
 
@@ -169,7 +136,7 @@ def test_no_time_is_needed_where_no_run_is_pending(plan: Plan) -> None:
 def test_pods_of_another_time_are_told_once(plan: Plan) -> None:
     late = pod_object("py-1", probed_at=NOW + timedelta(hours=1))
     other = pod_object("py-0", namespace="team-b")
-    advice = "if that is no outage, give an earlier --now, or dump Pods and Runs together"
+    advice = "unless this is an outage, give an earlier --now, or dump Pods and Runs together"
     code, _, notes = plan(POD, late, other, run_object("r"))
     assert (code, notes.splitlines()[:-1]) == (
         0,
@@ -200,137 +167,12 @@ def test_a_pod_that_the_host_turns_down_shows_the_host_and_the_figures(plan: Pla
     assert candidate["detail"] == "cpu: 7 in use + 2 requested > 8"
 
 
-def test_yaml_and_json_are_one_document(plan: Plan) -> None:
-    objects = [POD, run_object("r"), run_object("s", requests={"gpu": 1})]
-    document = json.loads(plan(*objects, "--explain", "-o", "json")[1])
-    assert yaml.safe_load(plan(*objects, "--explain", "-o", "yaml")[1]) == document
-    assert list(document) == ["apiVersion", "now", "plugins", "decisions"]
-    assert list(document["decisions"][0]) == [
-        *(
-            "namespace",
-            "run",
-            "uid",
-            "runtime",
-            "outcome",
-            "pod",
-            "podUID",
-            "reason",
-            "message",
-            "never",
-            "until",
-        ),
-        "candidates",
-    ]
-    assert list(document["decisions"][0]["candidates"][0]) == [
-        *("pod", "verdict", "plugin", "reason", "detail", "scores", "total"),
-    ]
-    assert "candidates" not in json.loads(plan(*objects, "-o", "json")[1])["decisions"][0]
-
-
 def test_foreign_text_commands_no_terminal(plan: Plan) -> None:
     run = run_object("r\x1b[2J", runtime="py\n")
     for options in (["--explain"], ["-o", "wide", "--explain"], ["-o", "name"]):
         _, shown, _ = plan(POD, run, *options)
         assert "\x1b" not in shown
         assert "r\\x1b[2J" in shown
-
-
-def test_a_configuration_decides(plan: Plan, tmp_path: Path) -> None:
-    config = tmp_path / "config.yaml"
-    config.write_text("heartbeatStalenessSeconds: 60\nplugins: {enabled: [{name: LeastLoaded, weight: 7}]}\n")
-    late = ["--now", "2026-01-02T03:05:05Z", "--config", str(config), "-o", "json"]
-    code, shown, _ = plan(POD, run_object("r"), *late)
-    assert code == 0
-    assert {plugin["name"]: plugin["weight"] for plugin in json.loads(shown)["plugins"]}["LeastLoaded"] == 7
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("plugins: {enabled: [NoSuch]}", "NoSuch"),
-        ("plugins: {enabled: [{name: LeastLoaded, weight: 0}]}", "weight"),
-        ("plugins: {disabled: [RuntimePodAvailability]}", "capacity"),
-        ("plugins: ]", "config.yaml:1"),
-    ],
-)
-def test_a_wrong_configuration_is_one_line(plan: Plan, tmp_path: Path, text: str, words: str) -> None:
-    config = tmp_path / "config.yaml"
-    config.write_text(text)
-    code, shown, notes = plan(POD, run_object("r"), "--config", str(config))
-    assert (code, shown, notes.count("\n")) == (2, "", 1)
-    assert notes.startswith(f"error: {config}")
-    assert words in notes
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (b"a: ]", "bad.yaml:1: "),
-        (b"a: 1\na: 2", "bad.yaml:2: the key 'a' occurs twice"),
-        (b"a: 1\n\tb: 1", "bad.yaml:2: "),
-        (b'{"a": 1 "b": 2}', "bad.yaml:1: this is not valid JSON: "),
-        (b"\na: \xff", "bad.yaml:2: this is not UTF-8 text"),
-        (b"kind: Run", "bad.yaml:1: an object without apiVersion"),
-        (b"", "the input is empty"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_one_line_with_its_name(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, problem: str
-) -> None:
-    file = tmp_path / "bad.yaml"
-    file.write_bytes(content)
-    assert main(["plan", "-f", str(file)]) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert shown.err.replace(f"{tmp_path}{os.sep}", "").startswith(f"error: {problem}")
-    assert shown.err.count("\n") == 1
-
-
-def process(*arguments: str, path: Path | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own, with `path` in front of what it can import."""
-    inherited = os.environ.get("PYTHONPATH", "")
-    environment = os.environ | {"PYTHONPATH": f"{path}{os.pathsep}{inherited}" if path else inherited}
-    return subprocess.run(
-        [sys.executable, "-m", "kruntimes_core.cli", *arguments],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=50,
-        **options,
-    )
-
-
-def test_standard_input() -> None:
-    objects = "\n".join(json.dumps(content) for content in (POD, run_object("r")))
-    shown = process("plan", "-f", "-", "-o", "name", input=objects)
-    assert (shown.returncode, shown.stdout, shown.stderr) == (0, "run.kruntimes.io/r -n team-a\n", "")
-
-
-RAISING = """
-from kruntimes_core import hookimpl
-
-class Fussy:
-    @hookimpl
-    def filter(self, pod):
-        raise KeyError(pod.name)
-"""
-
-
-def test_a_plugin_that_raises_is_named_and_the_plan_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "fussy_for_a_test.py").write_text(RAISING)
-    info = tmp_path / "acme_fussy-1.2.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-fussy\nVersion: 1.2\n")
-    (info / "entry_points.txt").write_text("[kruntimes.plugins]\nFussy = fussy_for_a_test:Fussy\n")
-    objects = "\n".join(
-        json.dumps(content) for content in (POD, run_object("r"), run_object("w", requests={"gpu": 1}))
-    )
-    shown = process("plan", "-f", "-", "-o", "json", input=objects, path=tmp_path)
-    assert shown.returncode == 2
-    assert outcomes(shown.stdout) == {"r": "Backoff", "w": "Waiting"}
-    (line,) = shown.stderr.splitlines()
-    assert line.startswith("error: plugin Fussy (acme-fussy 1.2) failed in filter: KeyError: 'py-0'")
 
 
 def test_ctrl_c_ends_quietly(tmp_path: Path) -> None:

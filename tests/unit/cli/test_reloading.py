@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from kruntimes_core.cli.scheduler import reloading
-from kruntimes_core.cli.scheduler.reloading import Reloading
+from kruntimes_core.cli.scheduler import serve
+from kruntimes_core.cli.scheduler.serve import Reloading
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.framework.configuration import Configuration, Profiles, build_profiles, load_configuration
@@ -120,7 +120,7 @@ def test_a_plugin_that_hangs_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) ->
         release.wait()
         return build_profiles(configuration, registry)
 
-    monkeypatch.setattr(reloading, "build_profiles", hang)
+    monkeypatch.setattr(serve, "build_profiles", hang)
 
     async def main() -> tuple[str, Host]:
         host, lines = Host(), Lines()

@@ -12,8 +12,7 @@ import pytest
 
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.scheduler import serve as serving
-from kruntimes_core.cli.scheduler.command import scheduler
-from kruntimes_core.cli.scheduler.options import SchedulerOptions
+from kruntimes_core.cli.scheduler.command import SchedulerOptions, scheduler
 
 
 @pytest.fixture
@@ -150,7 +149,7 @@ def test_every_option_says_what_it_does() -> None:
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["--leader-elect-lease-duration=15"], "'15' is no duration: write 15s or 1m30s"),
+        (["--leader-elect-lease-duration=15"], "'15' is not a valid duration: write 15s or 1m30s"),
         (
             ["--leader-elect", "--leader-elect-lease-duration=11s"],
             "-lease-duration 11s is too short: make it 12s",
@@ -162,13 +161,13 @@ def test_every_option_says_what_it_does() -> None:
         ),
         (["--leader-elect", "--leader-elect-retry-period=0s"], "-retry-period must be longer than 0"),
         (["--leader-elect", "--leader-elect-retry-period=-1s"], "-retry-period must be longer than 0"),
-        (["--leader-elect=maybe"], "'maybe' is no truth value: write true or false"),
+        (["--leader-elect=maybe"], "'maybe' is not a valid boolean: write true or false"),
         (["--namespaces="], "a name is empty: leave the option out"),
         (["--namespaces=a,,b"], "a name is empty"),
-        (["--namespaces=a,Team_B"], "'Team_B' is no name of a namespace"),
-        (["--namespaces=a/../b"], "'a/../b' is no name of a namespace"),
-        (["--metrics-bind-address=8080"], "--metrics-bind-address '8080' is no address"),
-        (["--health-probe-bind-address=x"], "--health-probe-bind-address 'x' is no address"),
+        (["--namespaces=a,Team_B"], "'Team_B' is not a valid namespace name"),
+        (["--namespaces=a/../b"], "'a/../b' is not a valid namespace name"),
+        (["--metrics-bind-address=8080"], "--metrics-bind-address '8080' is not a valid address"),
+        (["--health-probe-bind-address=x"], "--health-probe-bind-address 'x' is not a valid address"),
         (["--config=/none"], "/none"),
         (["--kubeconfig=/none"], "--kubeconfig /none: no such file"),
         (["-o", "json"], "-o is the form of a dry run's report: give --dry-run too"),

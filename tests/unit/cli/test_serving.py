@@ -9,7 +9,7 @@ import pytest
 
 from embedded.place import ADMINISTRATOR, embedded_place
 from kruntimes_core.cli.main import main
-from kruntimes_core.cli.scheduler import building as serving
+from kruntimes_core.cli.scheduler import assembly as serving
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from realcluster.kubeconfigs import kubeconfig_of
 

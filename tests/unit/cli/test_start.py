@@ -162,9 +162,17 @@ def test_a_kubeconfig_that_cannot_be_read_is_named_with_its_line(site: Site, cap
     [
         ({}, (), "nothing says in which namespace the Lease is: give --lease-namespace"),
         ({"POD_NAMESPACE": ""}, (), "nothing says in which namespace the Lease is"),
-        ({"POD_NAMESPACE": "Not A Name"}, (), "POD_NAMESPACE 'Not A Name' is no name of a namespace"),
-        ({"POD_NAMESPACE": "a"}, ("--lease-namespace=",), "--lease-namespace '' is no name of a namespace"),
-        ({"POD_NAMESPACE": "a"}, ("--lease-namespace=a/b",), "'a/b' is no name of a namespace"),
+        (
+            {"POD_NAMESPACE": "Not A Name"},
+            (),
+            "POD_NAMESPACE 'Not A Name' is not a valid name of a namespace",
+        ),
+        (
+            {"POD_NAMESPACE": "a"},
+            ("--lease-namespace=",),
+            "--lease-namespace '' is not a valid name of a namespace",
+        ),
+        ({"POD_NAMESPACE": "a"}, ("--lease-namespace=a/b",), "'a/b' is not a valid name of a namespace"),
     ],
 )
 def test_an_election_needs_a_namespace_and_an_empty_variable_is_none(

@@ -1,7 +1,7 @@
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.cli.output.table import Column, table
+from kruntimes_core.cli.output.table import TableColumn, table
 
-COLUMNS = (Column("RUN"), Column("OUTCOME", {"Failed": "red"}), Column("MESSAGE"))
+COLUMNS = (TableColumn("RUN"), TableColumn("OUTCOME", {"Failed": "red"}), TableColumn("MESSAGE"))
 ROWS = [("a-long-name", "Failed", "spec.resources is wrong: write an integer"), ("b", None, "")]
 
 

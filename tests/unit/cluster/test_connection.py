@@ -28,8 +28,8 @@ from kruntimes_core.cluster.client.connection import (
 from kruntimes_core.cluster.client.transport import Call, NotSentError, Response
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.engine.clock import SECOND, Now
-from kruntimes_core.model.input_files import SETTINGS_BYTES
 from kruntimes_core.model.messages import InputError
+from kruntimes_core.model.yaml_files import SETTINGS_BYTES
 
 IN_POD = {"KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBERNETES_SERVICE_PORT": "443"}
 
@@ -296,15 +296,15 @@ def test_a_token_that_expires_soon_is_fetched_anew_and_no_request_waits_for_it(
             None,
             "it is a pipe, which can be read only once, .*: write it to a file",
         ),
-        (lambda folder: "/dev/zero", None, "^--kubeconfig /dev/zero: it is no file: name a kubeconfig"),
+        (lambda folder: "/dev/zero", None, "^--kubeconfig /dev/zero: it is not a file: name a kubeconfig"),
         (lambda folder: "/dev/null", None, "^kubeconfig /dev/null is empty: name another"),
         (lambda folder: str(folder / ("n" * 300)), None, "file name too long: name another"),
         (kubeconfig, "three", "--context names the context 'three', which is not there: known are one, two"),
         (lambda folder: kubeconfig(folder, clusters=[]), None, "context one names the cluster 'c', which is"),
         (lambda folder: kubeconfig(folder, users=[]), None, "context one names the user 'u', which is"),
         (lambda folder: kubeconfig(folder, contexts=None), None, "names the context 'one', which is not"),
-        (lambda folder: kubeconfig(folder, contexts="one"), None, "are no lists of named entries"),
-        (lambda folder: kubeconfig(folder, clusters=[{"name": "c"}]), None, "the cluster c is no mapping"),
+        (lambda folder: kubeconfig(folder, contexts="one"), None, "are not lists of named entries"),
+        (lambda folder: kubeconfig(folder, clusters=[{"name": "c"}]), None, "the cluster c is not a mapping"),
         (
             lambda folder: kubeconfig(folder, None, None, **{"current-context": ""}),
             None,
@@ -322,12 +322,12 @@ def test_a_token_that_expires_soon_is_fetched_anew_and_no_request_waits_for_it(
         (
             lambda folder: kubeconfig(folder, cluster={"certificate-authority-data": "%"}),
             None,
-            "certificate-authority-data of the cluster c is no base64: copy it anew",
+            "certificate-authority-data of the cluster c is not valid base64: copy it anew",
         ),
         (
             lambda folder: kubeconfig(folder, {"client-key-data": "a"}),
             None,
-            "client-key-data of the user u is no base64: copy it anew",
+            "client-key-data of the user u is not valid base64: copy it anew",
         ),
         (
             lambda folder: kubeconfig(folder, {"exec": {"command": "no-such-login"}}),
@@ -348,7 +348,7 @@ def test_a_token_that_expires_soon_is_fetched_anew_and_no_request_waits_for_it(
             "tokenFile .*/large of the user u holds no token: name another",
         ),
         (lambda folder: str(_sparse(folder)), None, "large holds more than 16 MiB, and is read no further"),
-        (lambda folder: _written(folder, "- just\n- a list\n"), None, "no mapping of clusters"),
+        (lambda folder: _written(folder, "- just\n- a list\n"), None, "not a mapping of clusters"),
         (lambda folder: _written(folder, ""), None, "is empty: name another"),
         (lambda folder: _written(folder, "a: [b\n"), None, r"config:1: .* expected ',' or ']'"),
         (lambda folder: _written(folder, b"\xff\xfe\x00"), None, "config:1: this is not UTF-8 text"),

@@ -15,6 +15,7 @@ from memoryapi.site import Site, play
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS
+from tests.unit.cluster.played import scheduler_scene
 
 
 def slow(site: Site, seconds: float) -> None:
@@ -86,119 +87,107 @@ def test_many_runs_on_few_slots_of_a_slow_server(profiles: Profiles, seed: int) 
     play(profiles, scene, in_flight=8)
 
 
-def test_slots_of_a_lagging_server_do_not_stay_empty(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.api.lag_seconds = {"runs": 3.0}
-        slow(site, 0.2)
-        site.pod("py-0", runs=4)
-        for number in range(40):
-            site.run(f"r{number:02}")
-        site.start()
-        pods = asyncio.create_task(ends_its_runs(site, 1.0))
-        # Ten rounds of four: latency, the Run itself, the lag of the watch, and at most 2 s of ours.
-        await site.passes(10 * (0.2 + 1 + 3) + 2)
-        pods.cancel()
-        assert ended(site) == 40
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_slots_of_a_lagging_server_do_not_stay_empty(site: Site) -> None:
+    site.api.lag_seconds = {"runs": 3.0}
+    slow(site, 0.2)
+    site.pod("py-0", runs=4)
+    for number in range(40):
+        site.run(f"r{number:02}")
+    site.start()
+    pods = asyncio.create_task(ends_its_runs(site, 1.0))
+    # Ten rounds of four: latency, the Run itself, the lag of the watch, and at most 2 s of ours.
+    await site.passes(10 * (0.2 + 1 + 3) + 2)
+    pods.cancel()
+    assert ended(site) == 40
 
 
 @pytest.mark.parametrize("order", ["deleted first", "added first"])
-def test_a_run_that_was_created_again_is_another_run(profiles: Profiles, order: str) -> None:
-    async def scene(site: Site) -> None:
-        slow(site, 3)
-        site.pod("py-0", runs=1, capacity={"gpu": "1"})
-        site.start()
-        await site.passes(1)
-        site.run("r1", uid="u1")
-        await site.passes(1)
-        assert site.host.dispatcher.in_flight == 1
-        if order == "deleted first":
-            site.delete("r1")
-        site.run("r1", uid="u2", requests={"gpu": 1})
-        await site.passes(10)
-        bound = site.server.get(RUNS, "team-a", "r1")
-        assert (bound["metadata"]["uid"], site.pod_of("r1")) == ("u2", "py-0")
-        assert list(site.server.invariants.binds) == [("u2", 1)]
-        assert site.host.engine.sizes["runs"] == 1
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_a_run_that_was_created_again_is_another_run(site: Site, order: str) -> None:
+    slow(site, 3)
+    site.pod("py-0", runs=1, capacity={"gpu": "1"})
+    site.start()
+    await site.passes(1)
+    site.run("r1", uid="u1")
+    await site.passes(1)
+    assert site.host.dispatcher.in_flight == 1
+    if order == "deleted first":
+        site.delete("r1")
+    site.run("r1", uid="u2", requests={"gpu": 1})
+    await site.passes(10)
+    bound = site.server.get(RUNS, "team-a", "r1")
+    assert (bound["metadata"]["uid"], site.pod_of("r1")) == ("u2", "py-0")
+    assert list(site.server.invariants.binds) == [("u2", 1)]
+    assert site.host.engine.sizes["runs"] == 1
 
 
-def test_a_pod_that_was_replaced_while_a_bind_waited_gets_nothing(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        slow(site, 2)
-        site.pod("py-0", runs=5)
-        site.start()
-        await site.passes(1)
-        site.run("first")
-        site.run("second")
-        await site.passes(1)
-        # The bind of `second` waits for its turn: the one place is taken.
-        site.delete("first")
-        site.delete("py-0", kind=PODS)
-        site.pod("py-0", uid="P0b", ready=False)
-        await site.passes(5)
-        assert site.pod_of("second") is None
-        site.ready("py-0", True)
-        await site.passes(4)
-        assert site.status("second")["assignedPodUID"] == "P0b"
-
-    play(profiles, scene, in_flight=1)
+@scheduler_scene(in_flight=1)
+async def test_a_pod_that_was_replaced_while_a_bind_waited_gets_nothing(site: Site) -> None:
+    slow(site, 2)
+    site.pod("py-0", runs=5)
+    site.start()
+    await site.passes(1)
+    site.run("first")
+    site.run("second")
+    await site.passes(1)
+    # The bind of `second` waits for its turn: the one place is taken.
+    site.delete("first")
+    site.delete("py-0", kind=PODS)
+    site.pod("py-0", uid="P0b", ready=False)
+    await site.passes(5)
+    assert site.pod_of("second") is None
+    site.ready("py-0", True)
+    await site.passes(4)
+    assert site.status("second")["assignedPodUID"] == "P0b"
 
 
-def test_a_cancelled_run_hands_its_room_on(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        slow(site, 0.5)
-        site.pod("py-0", runs=1)
-        site.run("r1")
-        site.run("r2")
-        site.start()
-        await site.passes(0.1)
-        site.change("r1", spec={"cancelRequested": True})
-        await site.passes(5)
-        assert site.status("r1")["phase"] == "Cancelled"
-        assert site.pod_of("r2") == "py-0"
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_a_cancelled_run_hands_its_room_on(site: Site) -> None:
+    slow(site, 0.5)
+    site.pod("py-0", runs=1)
+    site.run("r1")
+    site.run("r2")
+    site.start()
+    await site.passes(0.1)
+    site.change("r1", spec={"cancelRequested": True})
+    await site.passes(5)
+    assert site.status("r1")["phase"] == "Cancelled"
+    assert site.pod_of("r2") == "py-0"
 
 
-def test_nothing_remains_of_runs_that_are_gone(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.pod("py-0", runs=30)
-        site.start()
-        await site.passes(1)
-        before = site.host.engine.sizes
-        for number in range(200):
-            site.run(f"r{number}")
-        await site.passes(2)
-        assert site.host.engine.sizes["runs"] == 200
-        for number in range(200):
-            site.delete(f"r{number}")
-        await site.passes(61)
-        assert site.host.engine.sizes == before
-        assert site.host.dispatcher.in_flight == 0
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_nothing_remains_of_runs_that_are_gone(site: Site) -> None:
+    site.pod("py-0", runs=30)
+    site.start()
+    await site.passes(1)
+    before = site.host.engine.sizes
+    for number in range(200):
+        site.run(f"r{number}")
+    await site.passes(2)
+    assert site.host.engine.sizes["runs"] == 200
+    for number in range(200):
+        site.delete(f"r{number}")
+    await site.passes(61)
+    assert site.host.engine.sizes == before
+    assert site.host.dispatcher.in_flight == 0
 
 
-def test_heartbeats_that_change_nothing_cost_no_cycle(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        for number in range(50):
-            site.pod(f"py-{number:02}", runs=1)
-        for number in range(200):
-            site.run(f"hopeless-{number:03}", requests={"gpu": 1})
-        site.start()
-        await site.passes(2)
-        before = _count(site)
-        await site.passes(60)
-        assert _count(site) - before == 2  # one class, a look each 30 s
-        assert site.api.count("patch", "runs") == 200
-        site.run("fits")
-        await site.passes(1)
-        assert site.pod_of("fits") is not None
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_heartbeats_that_change_nothing_cost_no_cycle(site: Site) -> None:
+    for number in range(50):
+        site.pod(f"py-{number:02}", runs=1)
+    for number in range(200):
+        site.run(f"hopeless-{number:03}", requests={"gpu": 1})
+    site.start()
+    await site.passes(2)
+    before = _count(site)
+    await site.passes(60)
+    assert _count(site) - before == 2  # one class, a look each 30 s
+    assert site.api.count("patch", "runs") == 200
+    site.run("fits")
+    await site.passes(1)
+    assert site.pod_of("fits") is not None
 
 
 def _count(site: Site) -> int:
@@ -209,32 +198,27 @@ def _count(site: Site) -> int:
     return int(float(line.split()[1]))
 
 
-def test_a_pod_whose_heartbeat_runs_out_gets_nothing_without_any_event(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.pod("py-0", beating=False)
-        site.start()
-        await site.passes(20)
-        site.run("r1")
-        await site.passes(10)
-        assert site.pod_of("r1") is None
-        site.beat("py-0")
-        await site.passes(2)
-        assert site.pod_of("r1") == "py-0"
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_a_pod_whose_heartbeat_runs_out_gets_nothing_without_any_event(site: Site) -> None:
+    site.pod("py-0", beating=False)
+    site.start()
+    await site.passes(20)
+    site.run("r1")
+    await site.passes(10)
+    assert site.pod_of("r1") is None
+    site.beat("py-0")
+    await site.passes(2)
+    assert site.pod_of("r1") == "py-0"
 
 
-def test_a_host_that_was_suspended_trusts_no_old_heartbeat(profiles: Profiles) -> None:
+@scheduler_scene()
+async def test_a_host_that_was_suspended_trusts_no_old_heartbeat(site: Site) -> None:
     """The clock goes on while timers stand still: the host looks at it once a second."""
-
-    async def scene(site: Site) -> None:
-        site.pod("py-0", beating=False)
-        site.start()
-        await site.passes(2)
-        site.clock.sleep_through(3600)
-        await site.passes(1.5)
-        site.run("r1")
-        await site.passes(3)
-        assert site.pod_of("r1") is None
-
-    play(profiles, scene)
+    site.pod("py-0", beating=False)
+    site.start()
+    await site.passes(2)
+    site.clock.sleep_through(3600)
+    await site.passes(1.5)
+    site.run("r1")
+    await site.passes(3)
+    assert site.pod_of("r1") is None

@@ -20,11 +20,14 @@ from kruntimes_core import Reject, Run, RuntimePod
 from kruntimes_core.cli.main import main
 from kruntimes_core.cluster.dry_run.comparer import DryRunSettings
 from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress
+from kruntimes_core.cluster.observability.http_server import RequestProblems
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Samples
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import Profile
 from kruntimes_core.testing.harness import RUNS
 from kruntimes_core.testing.plugins import fake_plugin
+from tests.unit.cluster.played import scheduler_scene
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "first-plan.yaml"
 SCHEDULED = 'kruntimes_scheduler_sync_total{result="scheduled"}'
@@ -57,21 +60,19 @@ def test_two_hosts_in_one_process_count_for_themselves(profiles: Profiles) -> No
     assert "kruntimes" not in common
 
 
-def test_plans_beside_a_host_leave_its_numbers_alone(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.pod("py-0", runs=2)
-        site.run("r1")
-        site.start()
-        await site.passes(2)
-        before = site.host.metrics.exposition()
-        for _ in range(2):
-            with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
-                assert main(["plan", "-f", str(EXAMPLE)]) == 1
-            assert "Scheduled" in out.getvalue()
-        assert site.host.metrics.exposition() == before
-        assert shown(site)[SCHEDULED] == 1
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_plans_beside_a_host_leave_its_numbers_alone(site: Site) -> None:
+    site.pod("py-0", runs=2)
+    site.run("r1")
+    site.start()
+    await site.passes(2)
+    before = site.host.metrics.exposition()
+    for _ in range(2):
+        with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()):
+            assert main(["plan", "-f", str(EXAMPLE)]) == 1
+        assert "Scheduled" in out.getvalue()
+    assert site.host.metrics.exposition() == before
+    assert shown(site)[SCHEDULED] == 1
 
 
 def test_a_round_of_offers_is_a_plan_as_any_other(profiles: Profiles) -> None:
@@ -105,7 +106,12 @@ def test_a_scrape_answers_200_with_what_can_be_read(profiles: Profiles) -> None:
     async def scene() -> tuple[int, str]:
         site = Site(profiles)
         site.host.metrics.counter("unreadable", "Raises.", (), raising)
-        endpoints = Endpoints(alive=list, ready=list, metrics=site.host.metrics.exposition)
+        endpoints = Endpoints(
+            alive=list,
+            ready=list,
+            metrics=site.host.metrics.exposition,
+            problems=RequestProblems(Log(site.lines, site.clock), site.clock),
+        )
         await endpoints.open(None, ListenAddress("127.0.0.1", 0, "--metrics-bind-address"))
         try:
             return await asyncio.to_thread(scrape, endpoints.listening["metrics"][1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kruntimes_core.cluster.client.proxies import bypasses, choose_proxy
+from kruntimes_core.cluster.client.connection import bypasses, choose_proxy
 from kruntimes_core.model.messages import InputError
 
 SERVER = "https://10.96.0.1:443"
@@ -75,6 +75,6 @@ def test_another_kind_of_proxy_is_refused_without_its_password() -> None:
     "proxy", ["http://", "::bad", "http://[half", "http://proxy:99999", "http://proxy:0", "http://me:secret@"]
 )
 def test_what_is_no_address_is_one_line_without_its_password(proxy: str) -> None:
-    with pytest.raises(InputError, match="no address: write http://HOST:PORT") as refused:
+    with pytest.raises(InputError, match="not a valid address: write http://HOST:PORT") as refused:
         choose_proxy(SERVER, {"HTTPS_PROXY": proxy})
     assert "secret" not in str(refused.value)

@@ -8,11 +8,13 @@ from collections.abc import AsyncGenerator, Mapping
 
 import pytest
 from memoryapi.calls import status, target
-from memoryapi.site import Site, play
+from memoryapi.site import Site
+from virtual.time import run_virtual
 
 from kruntimes_core.cluster.client.resources import PODS, RUNS, WORKSPACES
 from kruntimes_core.cluster.client.transport import Call, Response, StreamRefusedError
 from kruntimes_core.cluster.clock import Clock
+from kruntimes_core.cluster.observability.endpoints import probe_text
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.permissions import (
     REQUIRED,
@@ -24,6 +26,7 @@ from kruntimes_core.cluster.permissions import (
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
+from tests.unit.cluster.played import scheduler_scene
 
 STATUS = Call(method="PATCH", path=RUNS.path("team-a", "r1", "status"), timeout_seconds=4)
 READ = Call(method="GET", path=RUNS.path("team-b", "r1"), timeout_seconds=4)
@@ -183,28 +186,60 @@ def test_requests_and_streams_are_heard_and_passed_on(rights: MissingPermissions
 
 
 @pytest.mark.parametrize("verb", ["get", "patch"])
-def test_a_host_that_may_not_write_or_read_a_run_is_not_ready_and_mends_itself(
-    profiles: Profiles, verb: str
+@scheduler_scene()
+async def test_a_host_that_may_not_write_or_read_a_run_is_not_ready_and_mends_itself(
+    site: Site, verb: str
 ) -> None:
-    async def scene(site: Site) -> None:
-        lost = status(504, "Timeout")
+    lost = status(504, "Timeout")
 
-        async def refuses(call: Call) -> Response | None:
-            if target(call).verb == "patch" and verb == "get":
-                return lost
-            return denied(required_permission(call)[0]) if target(call).verb == verb else None
+    async def refuses(call: Call) -> Response | None:
+        if target(call).verb == "patch" and verb == "get":
+            return lost
+        return denied(required_permission(call)[0]) if target(call).verb == verb else None
 
-        site.pod("py-0")
-        site.run("r1")
-        site.api.faults.append(refuses)
+    site.pod("py-0")
+    site.run("r1")
+    site.api.faults.append(refuses)
+    site.start()
+    await site.passes(3)
+    right = "get runs.kruntimes.io" if verb == "get" else "patch runs/status.kruntimes.io"
+    assert site.why_not_ready() == [f"cannot {right} in team-a: forbidden: grant the verb"]
+    assert 'missing_permissions{resource="' in site.host.metrics.exposition().decode()
+    site.api.faults.clear()
+    await site.passes(20)
+    assert site.pod_of("r1") == "py-0"
+    assert site.why_not_ready() == []
+
+
+# Who may know which names there are
+
+SECRET = ("team-secret-1", "team-secret-2")
+WRITE = Permission("patch", "runs/status", "kruntimes.io")
+
+
+@pytest.mark.parametrize("code", [401, 403, 404, 410, 500])
+def test_no_probe_tells_the_name_of_a_namespace(profiles: Profiles, code: int) -> None:
+    """Whoever reaches the port of the probes reads counts and kinds; the debug address has the names."""
+    refusing = Answering(status(code, "No", "not in team-secret-1"))
+
+    async def scene() -> None:
+        site = Site(profiles, transport=refusing, namespaces=SECRET)
         site.start()
-        await site.passes(3)
-        right = "get runs.kruntimes.io" if verb == "get" else "patch runs/status.kruntimes.io"
-        assert site.why_not_ready() == [f"cannot {right} in team-a: forbidden: grant the verb"]
-        assert 'missing_rights{resource="' in site.host.metrics.exposition().decode()
-        site.api.faults.clear()
-        await site.passes(20)
-        assert site.pod_of("r1") == "py-0"
-        assert site.why_not_ready() == []
+        await site.passes(2)
+        checks = [*site.host.alive(), *site.host.ready()]
+        told = probe_text(checks, verbose=True)
+        assert "secret" not in told
+        assert "[-]runs.kruntimes.io failed: in 2 of 2 namespaces: cannot list: " in told
+        assert all(name in probe_text(checks, verbose=True, names=True) for name in SECRET)
+        await site.end_host()
 
-    play(profiles, scene)
+    run_virtual(scene())
+
+
+def test_a_refused_write_is_told_without_its_namespace(rights: MissingPermissions) -> None:
+    for namespace in SECRET:
+        call = Call(method="PATCH", path=RUNS.path(namespace, "secret-run", "status"), timeout_seconds=4)
+        rights.answered(call, denied(WRITE))
+    told = probe_text([rights.check()], verbose=False)
+    why = "cannot patch runs/status.kruntimes.io: forbidden: grant the verb"
+    assert told == f"[-]permissions failed: {why}\nnot ok\n"

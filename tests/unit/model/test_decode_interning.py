@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from kruntimes_core.model.decode import Decoder
-from kruntimes_core.model.decode.interning import kept_annotations
+from kruntimes_core.model.metadata import kept_annotations
 from kruntimes_core.testing import affinity_object, pod_object, run_object, term_object
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

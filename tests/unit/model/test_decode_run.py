@@ -104,31 +104,36 @@ def test_attempts_count_from_one(attempt: object, counts_as: int) -> None:
     assert (counted, type(counted)) == (counts_as, int)
 
 
-@pytest.mark.parametrize(
-    ("backoff", "seconds"),
-    [
-        ("5s", 5.0),
-        ("1h30m", 5400.0),
-        ("100ms", 0.1),
-        (None, 1.0),
-        ("", 1.0),
-        ("1d", 1.0),
-        ("10", 1.0),
-        (5, 1.0),
-        ("0s", 1.0),
-        ("-5s", 1.0),
-        ([], 1.0),
+NO_BACKOFF: list[object] = [None, "", "1d", "10", 5, "0s", "-5s", []]
+NO_POLICY: list[object] = [None, {}, [], "1s", 7]
+SINGLE_FIELDS: dict[str, list[tuple[dict[str, Any], object]]] = {
+    "backoff_seconds": [
+        ({"spec": {"retryPolicy": {"backoff": "5s"}}}, 5.0),
+        ({"spec": {"retryPolicy": {"backoff": "1h30m"}}}, 5400.0),
+        ({"spec": {"retryPolicy": {"backoff": "100ms"}}}, 0.1),
+        *[({"spec": {"retryPolicy": {"backoff": value}}}, 1.0) for value in NO_BACKOFF],
+        *[({"spec": {"retryPolicy": policy}}, 1.0) for policy in NO_POLICY],
     ],
+    "cancel_requested": [
+        ({"spec": {"cancelRequested": True}}, True),
+        *[({"spec": {"cancelRequested": value}}, False) for value in (False, None, "true", 1)],
+    ],
+    "deleting": [
+        *[({"metadata": {"deletionTimestamp": v}}, True) for v in ("2026-01-02T03:04:05Z", "odd", 5)],
+        *[({"metadata": {"deletionTimestamp": v}}, False) for v in (None, "")],
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("field", "parts", "value"),
+    [(field, parts, value) for field, rows in SINGLE_FIELDS.items() for parts, value in rows],
+    ids=reprlib.repr,
 )
-def test_a_backoff_that_cannot_be_used_is_one_second(backoff: object, seconds: float) -> None:
-    observation = decoded(spec={"retryPolicy": {"backoff": backoff}})
-    assert observation.backoff_seconds == seconds
+def test_a_single_field_is_read_or_has_its_default(field: str, parts: dict[str, Any], value: object) -> None:
+    observation = decoded(**parts)
+    assert getattr(observation, field) == value
     assert observation.invalid is None
-
-
-@pytest.mark.parametrize("policy", [None, {}, [], "1s", 7])
-def test_a_retry_policy_of_any_type_gives_a_backoff(policy: object) -> None:
-    assert decoded(spec={"retryPolicy": policy}).backoff_seconds == 1.0
 
 
 @pytest.mark.parametrize(
@@ -158,21 +163,6 @@ def test_conditions_are_kept_as_they_stand_while_the_run_is_pending() -> None:
     assert decoded(status={"conditions": conditions}).conditions == tuple(conditions)
     assert decoded(pod="py-0", status={"conditions": conditions}).conditions == ()
     assert decoded(status={"conditions": {"type": "Running"}}).conditions == ()
-
-
-@pytest.mark.parametrize(
-    ("value", "cancelled"), [(True, True), (False, False), (None, False), ("true", False), (1, False)]
-)
-def test_only_true_cancels(value: object, cancelled: bool) -> None:
-    assert decoded(spec={"cancelRequested": value}).cancel_requested is cancelled
-
-
-@pytest.mark.parametrize(
-    ("value", "deleting"),
-    [("2026-01-02T03:04:05Z", True), ("odd", True), (5, True), (None, False), ("", False)],
-)
-def test_a_deletion_timestamp_marks_a_run_that_is_going(value: object, deleting: bool) -> None:
-    assert decoded(metadata={"deletionTimestamp": value}).deleting is deleting
 
 
 INVALID_OBJECTS = [

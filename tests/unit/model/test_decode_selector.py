@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.model.decode import DecodeError, compile_selector
-from kruntimes_core.model.selectors import LabelSelector, Operator, Requirement
+from kruntimes_core.model.fields import DecodeError
+from kruntimes_core.model.selectors import LabelSelector, Operator, Requirement, compile_selector
 
 
 def expression(**fields: Any) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""Quantities against an evaluator of their grammar that shares nothing with the code."""
+"""Quantities against an evaluator of their grammar that shares nothing with the code; ratios as fractions."""
+
+from __future__ import annotations
 
 import re
 from fractions import Fraction
@@ -7,6 +9,7 @@ from math import ceil
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from kruntimes_core import Ratio
 from kruntimes_core.model.quantity import (
     MAX_AMOUNT,
     QuantityError,
@@ -128,3 +131,25 @@ def test_a_request_is_a_whole_quantity_in_range_and_nothing_else(text: str) -> N
 def test_a_capacity_is_a_positive_quantity_and_nothing_else(text: str) -> None:
     worth = exactly(text)
     assert capacity_amount(text) == (min(worth, MAX_AMOUNT) if worth is not None and worth > 0 else None)
+
+
+NUMERATORS = st.integers(-(2**70), 2**70)
+DENOMINATORS = st.integers(1, 2**70)
+
+
+@given(NUMERATORS, DENOMINATORS, NUMERATORS, DENOMINATORS)
+def test_ratios_are_ordered_as_fractions(a: int, b: int, c: int, d: int) -> None:
+    one, other = Ratio.of(a, b), Ratio.of(c, d)
+    assert (one < other) == (Fraction(a, b) < Fraction(c, d))
+    assert (one == other) == (Fraction(a, b) == Fraction(c, d))
+
+
+def test_ratios_that_round_alike_still_differ() -> None:
+    one, close = Ratio.of(1, 3), Ratio.of(2**80 + 3, 3 * 2**80)
+    assert one.rounded == close.rounded
+    assert one < close
+
+
+def test_equal_ratios_hash_alike_and_show_as_numbers() -> None:
+    assert hash(Ratio.of(1, 4)) == hash(Ratio.of(2, 8))
+    assert float(Ratio.of(-1, 4)) == -0.25

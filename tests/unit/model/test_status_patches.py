@@ -98,25 +98,6 @@ def test_a_bind_is_small_and_says_nothing_of_spec() -> None:
         assert word not in text
 
 
-def test_a_condition_of_a_wanted_type_changes_in_its_place_and_keeps_its_unknown_fields() -> None:
-    before = condition_object("Scheduled", False, reason="PodLost") | {"observedGeneration": 3}
-    patch = bind_patch(observed(conditions=[before, FOREIGN]), "py-0", "P0", NOW)
-    assert patch["status"]["conditions"] == [SCHEDULED | {"observedGeneration": 3}, FOREIGN]
-
-
-def test_a_transition_time_changes_only_with_the_status() -> None:
-    before = condition_object("Scheduled", True, reason="Assigned", message="assigned to runtime pod py-9")
-    patch = bind_patch(observed(conditions=[before]), "py-0", "P0", NOW)
-    assert patch["status"]["conditions"] == [SCHEDULED | {"lastTransitionTime": before["lastTransitionTime"]}]
-
-
-@pytest.mark.parametrize("since", [None, "", 5, []])
-def test_a_transition_time_that_nobody_can_read_is_replaced(since: object) -> None:
-    before = condition_object("Scheduled", True) | {"lastTransitionTime": since}
-    patch = bind_patch(observed(conditions=[before]), "py-0", "P0", NOW)
-    assert patch["status"]["conditions"] == [SCHEDULED]
-
-
 @pytest.mark.parametrize(
     ("message", "cleared"),
     [
@@ -228,23 +209,30 @@ def test_a_reason_is_made_to_fit_what_the_api_takes(given: str, written: str) ->
     assert {condition["reason"] for condition in conditions_of(patch).values()} == {written}
 
 
-def test_a_new_condition_beyond_sixteen_is_left_out() -> None:
+def test_a_new_condition_beyond_sixteen_is_left_out_at_the_end() -> None:
     others = [condition_object(f"Other{n}") for n in range(15)]
     patch = terminal_patch(observed(conditions=others), Phase.FAILED, "R", "m", NOW)
     assert [condition["type"] for condition in patch["status"]["conditions"]][15:] == ["Running"]
-    full = [*others, condition_object("Ready", False)]
-    assert bind_patch(observed(conditions=full), "py-0", "P0", NOW)["status"]["conditions"] == full
 
 
-def test_a_standing_condition_changes_even_among_sixteen() -> None:
-    full = [*(condition_object(f"Other{n}") for n in range(15)), condition_object("Scheduled", False)]
-    patch = bind_patch(observed(conditions=full), "py-0", "P0", NOW)
-    assert patch["status"]["conditions"] == [*full[:15], SCHEDULED]
+STANDING = condition_object("Scheduled", True, reason="Assigned", message="assigned to runtime pod py-9")
+LOST = condition_object("Scheduled", False, reason="PodLost") | {"observedGeneration": 3}
+UNREADABLE: list[Any] = [None, "", 5, []]
+FIFTEEN = [condition_object(f"Other{n}") for n in range(15)]
 
 
 @pytest.mark.parametrize(
     ("conditions", "expected"),
     [
+        # A wanted type changes in its place and keeps its unknown fields, even as the sixteenth.
+        ([LOST, FOREIGN], [SCHEDULED | {"observedGeneration": 3}, FOREIGN]),
+        ([*FIFTEEN, condition_object("Scheduled", False)], [*FIFTEEN, SCHEDULED]),
+        # A seventeenth condition is left out.
+        ([*FIFTEEN, FOREIGN], [*FIFTEEN, FOREIGN]),
+        # The transition time changes only with the status; one that cannot be read is replaced.
+        ([STANDING], [SCHEDULED | {"lastTransitionTime": STANDING["lastTransitionTime"]}]),
+        *[([STANDING | {"lastTransitionTime": since}], [SCHEDULED]) for since in UNREADABLE],
+        # Malformed conditions do not stop a bind.
         (None, [SCHEDULED]),
         ("none", [SCHEDULED]),
         ({"type": "Scheduled"}, [SCHEDULED]),
@@ -254,7 +242,7 @@ def test_a_standing_condition_changes_even_among_sixteen() -> None:
         ([FOREIGN, FOREIGN], [FOREIGN, FOREIGN, SCHEDULED]),
     ],
 )
-def test_malformed_conditions_do_not_stop_a_bind(conditions: object, expected: list[object]) -> None:
+def test_the_conditions_after_a_bind(conditions: object, expected: list[object]) -> None:
     patch = bind_patch(observed(conditions=conditions), "py-0", "P0", NOW)
     assert patch["status"]["conditions"] == expected
 

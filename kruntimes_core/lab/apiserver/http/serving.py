@@ -1,67 +1,94 @@
-"""Serving one request for a resource: from its parts to the answer, without a connection."""
+"""Serving one request: from its parts to the answer, without a connection."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from kruntimes_core.lab.apiserver import protobuf
-from kruntimes_core.lab.apiserver.encoding import decode
-from kruntimes_core.lab.apiserver.faults.kinds import ListTrouble
-from kruntimes_core.lab.apiserver.form_errors import (
-    no_server_side_apply,
-    unknown_format,
-    unsupported_media_type,
+from kruntimes_core.lab.apiserver.decoding import repeated_fields
+from kruntimes_core.lab.apiserver.encoding import Form, Renderer, encode
+from kruntimes_core.lab.apiserver.errors import ApiError, bad_request
+from kruntimes_core.lab.apiserver.http.negotiation import (
+    JSON,
+    PROTOBUF,
+    delete_options,
+    form_of,
+    list_options,
+    read_object,
+    read_patch,
+    write_options,
 )
-from kruntimes_core.lab.apiserver.go_text import quote
-from kruntimes_core.lab.apiserver.history import Stored
-from kruntimes_core.lab.apiserver.http.answers import JSON, Sent, sent_object
-from kruntimes_core.lab.apiserver.lists import Page, Selection
 from kruntimes_core.lab.apiserver.objects import Object, version_of
-from kruntimes_core.lab.apiserver.paths import Call
-from kruntimes_core.lab.apiserver.queries import form_of, list_options, number, write_options
-from kruntimes_core.lab.apiserver.recognition import recognised, unreadable
-from kruntimes_core.lab.apiserver.rendering import Form, Renderer
-from kruntimes_core.lab.apiserver.repeats import repeated_fields
-from kruntimes_core.lab.apiserver.requests import IGNORE, Answer, DeleteOptions, ListOptions, Patch
-from kruntimes_core.lab.apiserver.resources import APPLY, Resource
+from kruntimes_core.lab.apiserver.requests import IGNORE, Answer, RequestInfo
 from kruntimes_core.lab.apiserver.server import ApiServer
-from kruntimes_core.lab.apiserver.status import (
-    bad_request,
-)
+from kruntimes_core.lab.apiserver.storage import Stored
 
 
-def serve(
-    api: ApiServer,
-    call: Call,
-    query: Mapping[str, str],
-    accept: str,
-    content_type: str,
-    body: bytes,
-    trouble: ListTrouble | None,
-) -> Sent:
-    """The answer to a request; not for watches. Raises `ApiError`."""
-    renderer = renderer_of(api, call, query, accept)
-    if call.verb == "get":
-        return Sent(200, renderer.one(api.stored(call.resource, call.place, call.name)))
-    if call.verb == "list":
-        return Sent(200, renderer.page(_list(api, call, list_options(query), trouble)))
-    if call.verb == "deletecollection":
-        options = DeleteOptions.from_object({**_json(body), **_delete_query(query)})
-        found = api.delete_collection(call.resource, call.place, list_options(query), options)
-        return Sent(200, renderer.page(found))
-    answer = _write(api, call, query, content_type, body)
-    return _answered(renderer, answer)
+@dataclass(frozen=True, slots=True)
+class ReceivedRequest:
+    """One request as it came. info: what its path means, None where that is no resource."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    info: RequestInfo | None = None
+    accept: str = ""
+    content_type: str = ""
+    body: bytes = b""
 
 
-def renderer_of(api: ApiServer, call: Call, query: Mapping[str, str], accept: str) -> Renderer:
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One answer: status, body and headers."""
+
+    code: int
+    body: bytes
+    content_type: str = JSON
+    headers: Mapping[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+
+
+def sent_object(obj: Object, code: int = 200, warnings: Sequence[str] = ()) -> Sent:
+    """An object as an answer."""
+    return Sent(code, encode(obj), warnings=warnings)
+
+
+def sent_text(text: str, code: int = 200) -> Sent:
+    """A plain text as an answer."""
+    return Sent(code, text.encode(), "text/plain; charset=utf-8")
+
+
+def sent_error(error: ApiError, retry_after: str | None = None) -> Sent:
+    """An error as an answer; retry_after: the header in place of what the error says."""
+    wait = retry_after if retry_after is not None else error.retry_after_seconds
+    headers = {"Retry-After": str(wait)} if wait is not None else {}
+    return Sent(error.code, encode(error.as_object()), headers=headers, warnings=error.warnings)
+
+
+def serve(api: ApiServer, request: ReceivedRequest, info: RequestInfo) -> Sent:
+    """The answer to a request for a resource; not for watches."""
+    try:
+        renderer = renderer_of(api, request, info)
+        if info.verb == "get":
+            return Sent(200, renderer.one(api.stored(info.resource, info.place, info.name)))
+        if info.verb == "list":
+            return Sent(200, renderer.page(api.page(info.resource, info.place, list_options(request.query))))
+        if info.verb == "deletecollection":
+            options = delete_options(request.query, request.body)
+            selected = list_options(request.query)
+            found = api.delete_collection(info.resource, info.place, selected, options)
+            return Sent(200, renderer.page(found))
+        return _answered(renderer, _write(api, request, info))
+    except ApiError as error:
+        return sent_error(error)
+
+
+def renderer_of(api: ApiServer, request: ReceivedRequest, info: RequestInfo) -> Renderer:
     """How the answer to a request is to look. Raises `ApiError`: 406, 400 for unknown `includeObject`."""
-    include = query.get("includeObject", "") or "Metadata"
+    include = request.query.get("includeObject", "") or "Metadata"
     if include not in ("Metadata", "Object", "None"):
-        problem = f"Invalid value: {quote(include)}: must be 'Metadata', 'Object', 'None', or empty"
-        raise bad_request(f"Unable to convert to Table as requested: includeObject: {problem}")
-    return Renderer(call.resource, form_of(accept), api.now, include)
+        raise bad_request(f"includeObject must be Metadata, Object or None, not {include!r}")
+    return Renderer(info.resource, form_of(request.accept), api.now, include)
 
 
 def _answered(renderer: Renderer, answer: Answer) -> Sent:
@@ -73,91 +100,17 @@ def _answered(renderer: Renderer, answer: Answer) -> Sent:
     return Sent(answer.code, renderer.one(stored), warnings=answer.warnings)
 
 
-def _list(api: ApiServer, call: Call, options: ListOptions, trouble: ListTrouble | None) -> Page:
-    if trouble is None:
-        return api.page(call.resource, call.place, options)
-    if trouble.old_version is not None and options.resource_version == "0":
-        selection = Selection(call.resource, call.place, options)
-        objects = api.table(call.resource).at(trouble.old_version)
-        meant = [stored for stored in objects if selection.matches(stored.object)]
-        return Page(meant, trouble.old_version)
-    limit = options.limit
-    if trouble.ignores_limit:
-        limit = 0
-    elif trouble.page_size is not None:
-        limit = min(limit, trouble.page_size) if limit else 0
-    return api.page(call.resource, call.place, _with_limit(options, limit))
-
-
-def _with_limit(options: ListOptions, limit: int) -> ListOptions:
-    return ListOptions(
-        label_selector=options.label_selector,
-        field_selector=options.field_selector,
-        resource_version=options.resource_version,
-        resource_version_match=options.resource_version_match,
-        continue_token=options.continue_token,
-        limit=limit,
-    )
-
-
-def _write(api: ApiServer, call: Call, query: Mapping[str, str], content_type: str, body: bytes) -> Answer:
-    resource, place, name = call.resource, call.place, call.name
-    if call.verb == "delete":
-        options = DeleteOptions.from_object({**_json(body), **_delete_query(query)})
-        return api.delete(resource, place, name, options)
-    wanted = write_options(query, call.verb)
-    if call.verb == "patch":
-        patch = Patch(content_type, _patch_document(content_type, body, resource))
-        return api.patch(resource, place, name, patch, call.subresource, wanted)
-    sent = _object(call, content_type, body)
-    if content_type != protobuf.MEDIA_TYPE and wanted.field_validation != IGNORE:
-        wanted = replace(wanted, repeated=repeated_fields(body))
-    if call.verb == "create":
-        return api.create(resource, place, sent, wanted)
-    return api.update(resource, place, name, sent, call.subresource, wanted)
-
-
-def _patch_document(content_type: str, body: bytes, resource: Resource) -> Any:
-    accepted = resource.patch_types
-    if content_type == APPLY:
-        raise no_server_side_apply()
-    if content_type not in accepted:
-        raise unsupported_media_type() if resource.typed else unknown_format([*accepted, APPLY])
-    try:
-        return decode(body)
-    except ValueError as error:
-        raise bad_request("invalid JSON patch") from error
-
-
-def _object(call: Call, content_type: str, body: bytes) -> Any:
-    try:
-        if content_type == protobuf.MEDIA_TYPE and call.resource.kind == "Namespace":
-            return protobuf.read_namespace(body)
-        if content_type not in ("", JSON, "application/octet-stream"):
-            raise unknown_format([JSON])
-        return recognised(call.resource, decode(body), body)
-    except ValueError as error:
-        raise unreadable(call.resource, body, error) from error
-
-
-def _json(body: bytes) -> Object:
-    if not body:
-        return {}
-    try:
-        found = decode(body)
-    except ValueError as error:
-        problem = "unexpected end of JSON input" if str(error).startswith("EOF ") else str(error)
-        raise bad_request(f"couldn't get version/kind; json parse error: {problem}") from error
-    return found if isinstance(found, dict) else {}
-
-
-def _delete_query(query: Mapping[str, str]) -> Object:
-    """What a deletion says in its query instead of a body."""
-    found: Object = {}
-    if "propagationPolicy" in query:
-        found["propagationPolicy"] = query["propagationPolicy"]
-    if "gracePeriodSeconds" in query:
-        found["gracePeriodSeconds"] = number(query["gracePeriodSeconds"])
-    if "dryRun" in query:
-        found["dryRun"] = [query["dryRun"]]
-    return found
+def _write(api: ApiServer, request: ReceivedRequest, info: RequestInfo) -> Answer:
+    resource, place, name, body = info.resource, info.place, info.name, request.body
+    if info.verb == "delete":
+        return api.delete(resource, place, name, delete_options(request.query, body))
+    options = write_options(request.query, info.verb)
+    if info.verb == "patch":
+        patch = read_patch(resource, request.content_type, body)
+        return api.patch(resource, place, name, patch, info.subresource, options)
+    sent = read_object(resource, request.content_type, body)
+    if request.content_type != PROTOBUF and options.field_validation != IGNORE:
+        options = replace(options, repeated=repeated_fields(body))
+    if info.verb == "create":
+        return api.create(resource, place, sent, options)
+    return api.update(resource, place, name, sent, info.subresource, options)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-
-# Of one Pod: the Runs that run there beside those that are measured.
-BUSY_SLOTS = 4
+from dataclasses import asdict, dataclass, fields, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,14 +38,14 @@ class Shape:
 
         What comes with further namespaces and Runtimes is further Pods: each pair keeps as many.
         """
-        if dimension not in ("namespaces", "runtimes"):
-            return replace(self, **{dimension: size})
         grown = replace(self, **{dimension: size})
+        if dimension not in ("namespaces", "runtimes"):
+            return grown
         return replace(grown, pods=max(self.pods // self.pools, 1) * grown.pools)
 
     def document(self) -> dict[str, int]:
         """The numbers by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return asdict(self)
 
 
 DIMENSIONS = tuple(field.name for field in fields(Shape) if field.name != "seed")

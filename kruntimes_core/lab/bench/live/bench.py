@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import secrets
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import Any
+from statistics import harmonic_mean
 
 from kruntimes_core import __version__
 from kruntimes_core.cluster.client.connection import connect, in_cluster, try_connection
@@ -17,31 +18,31 @@ from kruntimes_core.cluster.client.http import HttpTransport
 from kruntimes_core.cluster.client.transport import TransportError
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.lab.bench.live.api import Api
-from kruntimes_core.lab.bench.live.made.clearing import remove_everything
-from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL
-from kruntimes_core.lab.bench.live.made.site import Site
-from kruntimes_core.lab.bench.live.observing.judge import Judge
-from kruntimes_core.lab.bench.live.observing.observer import Observer
-from kruntimes_core.lab.bench.live.report.results import Machine, Results
-from kruntimes_core.lab.bench.live.rounds.ceiling import Ceiling
-from kruntimes_core.lab.bench.live.rounds.heartbeats import keep_alive
-from kruntimes_core.lab.bench.live.rounds.lateness import Lateness
-from kruntimes_core.lab.bench.live.rounds.plan import Rounds
-from kruntimes_core.lab.bench.live.scheduler.command import (
-    Surroundings,
+from kruntimes_core.lab.bench.live.api import Api, beside, check_crds, check_loopback, version_of
+from kruntimes_core.lab.bench.live.ceiling import Ceiling
+from kruntimes_core.lab.bench.live.cluster import (
+    LoadedCluster,
+    add_background,
+    keep_alive,
+)
+from kruntimes_core.lab.bench.live.load import BenchSettings, Mode
+from kruntimes_core.lab.bench.live.results import Results, RoundResult, round_of
+from kruntimes_core.lab.bench.live.round import Lateness, LoadRound, loading
+from kruntimes_core.lab.bench.live.scheduler import (
+    Running,
+    Usage,
     check_command,
     check_configuration,
+    check_process,
     command_of,
+    kubeconfig_for,
     our_command,
+    running,
+    usage_of,
 )
-from kruntimes_core.lab.bench.live.scheduler.kubeconfig import kubeconfig_for
-from kruntimes_core.lab.bench.live.scheduler.process import Running, running
-from kruntimes_core.lab.bench.live.scheduler.usage import check_process
-from kruntimes_core.lab.bench.live.server import check_crds, check_loopback, version_of
-from kruntimes_core.lab.bench.live.settings import Settings
-from kruntimes_core.lab.bench.live.tasks import beside
-from kruntimes_core.model.messages import InputError
+from kruntimes_core.lab.bench.live.watch import BenchWatch
+from kruntimes_core.lab.bench.objects import BENCH_LABEL
+from kruntimes_core.model.messages import InputError, counted
 from kruntimes_core.model.times import format_time
 
 Tell = Callable[[str], None]
@@ -51,9 +52,10 @@ _CREATING = 64
 """Runs and Pods that are made at a time."""
 _CONNECTIONS = 160
 _ANY_NUMBER = 0
+_NEVER_QUIET = "the scheduler writes on and on to Runs that wait: what follows is measured beside that"
 
 
-async def measure(settings: Settings, folder: Path, tell: Tell, log: Log) -> Results:
+async def measure(settings: BenchSettings, folder: Path, tell: Tell, log: Log) -> Results:
     """Load a scheduler as asked, and clean up.
 
     folder: for what is written meanwhile. tell: takes a line on how it goes. log: takes what goes wrong on
@@ -71,15 +73,14 @@ async def measure(settings: Settings, folder: Path, tell: Tell, log: Log) -> Res
         await try_connection(transport, connection, clock)
         api = Api(transport, _CREATING)
         await check_crds(api)
-        observer = Observer(watching, clock, Random(), log, name)  # noqa: S311 - for jitter
-        site = Site(api, observer, settings.load, name)
-        async with _in_words(connection.server), _cleaned(site, settings.waits.namespaces, tell):
-            return await _Bench(settings, site, folder, tell).run(
-                Ceiling(site, watching, settings.ceiling_patches, settings.in_flight), connection.server
-            )
+        watch = BenchWatch(watching, clock, Random(), log, name)  # noqa: S311 - for jitter
+        cluster = LoadedCluster(api, watch, settings.load, name)
+        ceiling = Ceiling(cluster, watching, settings.ceiling_patches, settings.in_flight)
+        async with _in_words(connection.server), _cleaned(cluster, settings.waits.namespaces, tell):
+            return await _Bench(settings, cluster, ceiling, folder, tell).run(connection.server)
 
 
-def _check(settings: Settings) -> None:
+def _check(settings: BenchSettings) -> None:
     """Raises `InputError` for what can be told to be wrong before anything is made in a cluster."""
     settings.load.check()
     if settings.command is not None:
@@ -90,9 +91,14 @@ def _check(settings: Settings) -> None:
         check_process(settings.pid)
 
 
+def _load_average() -> float | None:
+    """Of the last minute; None where that is unknown."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+
+
 @asynccontextmanager
 async def _in_words(server: str) -> AsyncIterator[None]:
-    """A server that is lost in the middle is nobody's mistake in here."""
+    """A server that is lost in the middle is no defect of the bench."""
     try:
         yield
     except TransportError as error:
@@ -100,76 +106,202 @@ async def _in_words(server: str) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def _cleaned(site: Site, seconds: float, tell: Tell) -> AsyncIterator[None]:
+async def _cleaned(cluster: LoadedCluster, seconds: float, tell: Tell) -> AsyncIterator[None]:
     """However the block ends, what was made is taken away. seconds: see `remove_everything`."""
     try:
         yield
     finally:
         try:
-            left = await remove_everything(site, seconds)
+            left = await cluster.remove_everything(seconds)
         except (InputError, TransportError) as error:
-            tell(f"cannot clean up: {error}: kubectl delete namespaces -l {BENCH_LABEL}={site.bench}")
+            tell(f"cannot clean up: {error}: kubectl delete namespaces -l {BENCH_LABEL}={cluster.bench}")
         else:
             if left:
-                tell(f"nobody here ends the deletion of namespaces; these are empty: {', '.join(left)}")
+                tell(
+                    f"no controller ends the deletion of these namespaces, which are empty: {', '.join(left)}"
+                )
 
 
 class _Bench:
-    """What happens while the cluster has the bench's objects."""
+    """The ceiling, a round, the ceiling, a round, ... and the ceiling."""
 
-    def __init__(self, settings: Settings, site: Site, folder: Path, tell: Tell) -> None:
+    def __init__(
+        self, settings: BenchSettings, cluster: LoadedCluster, ceiling: Ceiling, folder: Path, tell: Tell
+    ) -> None:
         self._settings = settings
-        self._site = site
+        self._cluster = cluster
+        self._ceiling = ceiling
         self._folder = folder
         self._tell = tell
-        self._command: list[str] | None = None
+        self._lateness = Lateness()
+        self._command: list[str] = []
         self._kubeconfig: str | None = None
+        self._scheduler: Running | None = None
+        self._samples: list[list[float]] = []
+        self._rounds: list[RoundResult] = []
 
-    async def run(self, ceiling: Ceiling, server: str) -> Results:
-        """All rounds, and what came out of them."""
-        started_at, machine = format_time(datetime.now(UTC)), Machine.now()
-        lateness = Lateness()
-        rounds = Rounds(self._site, self._settings, ceiling, lateness, self._start, self._tell)
-        async with beside([*self._site.observer.tasks(), lateness.watch(), *self._heartbeats()]):
-            await self._site.observer.started()
-            await self._site.open()
-            self._choose_command()
-            await rounds.run()
-        observer = self._site.observer
-        judge = Judge(self._site.api.own_versions, observer.cleared)
+    async def run(self, server: str) -> Results:
+        """All rounds, and what came out of them.
+
+        Raises `InputError` if the scheduler ends, or does not place at all.
+        """
+        settings, cluster = self._settings, self._cluster
+        started_at, load_average = format_time(datetime.now(UTC)), _load_average()
+        heartbeats = [keep_alive(cluster)] if settings.load.heartbeat_seconds else []
+        async with beside([*cluster.watch.tasks(), self._lateness.watch(), *heartbeats]):
+            await cluster.watch.started()
+            await cluster.open()
+            if not settings.external:
+                self._choose_command()
+            await self._prepare()
+            await self._measure_ceiling()
+            try:
+                for number in range(1, settings.repeat + 1):
+                    await self._measure_round(number)
+            finally:
+                gc.unfreeze()
         return Results(
-            bench=self._site.bench,
+            bench=cluster.bench,
             started_at=started_at,
             server=server,
-            version=await version_of(self._site.api),
-            machine=machine,
-            command=self._command,
-            pid=self._settings.pid,
-            load=self._settings.load,
-            in_flight=self._settings.in_flight,
-            rounds=rounds.rounds,
-            ceiling=rounds.samples,
-            findings=judge.all(observer.history),
-            gaps=observer.gaps,
+            version=await version_of(cluster.api),
+            processors=os.cpu_count() or 1,
+            load_average=load_average,
+            command=self._command or None,
+            pid=settings.pid,
+            load=settings.load,
+            in_flight=settings.in_flight,
+            rounds=self._rounds,
+            ceiling=self._samples,
+            violations=cluster.watch.violations(cluster.api.own_versions),
+            gaps=cluster.watch.gaps,
         )
 
-    def _heartbeats(self) -> list[Coroutine[Any, Any, None]]:
-        return [keep_alive(self._site)] if self._settings.load.heartbeat_seconds else []
-
     def _choose_command(self) -> None:
-        settings = self._settings
-        if settings.external:
-            return
+        settings, namespaces = self._settings, self._cluster.namespaces
         if settings.kubeconfig or settings.context or not in_cluster(os.environ):
             self._kubeconfig = kubeconfig_for(settings.kubeconfig, settings.context, os.environ, self._folder)
-        around = Surroundings(self._kubeconfig, self._site.namespaces)
         if settings.command is not None:
-            self._command = command_of(settings.command, around)
+            self._command = command_of(settings.command, self._kubeconfig, namespaces)
         else:
             steady = not settings.load.heartbeat_seconds
-            self._command = our_command(around, settings.config, self._folder, steady=steady)
+            self._command = our_command(
+                self._kubeconfig, namespaces, settings.config, self._folder, steady=steady
+            )
 
-    def _start(self) -> AbstractAsyncContextManager[Running]:
-        if self._command is None:
-            raise ValueError("the scheduler runs already")
-        return running(self._command, self._kubeconfig, self._folder / "scheduler.log")
+    @property
+    def _pods_come_last(self) -> bool:
+        """Whether Runs of a scheduler that runs already wait because there is no Pod yet."""
+        return self._settings.external and self._settings.load.mode is Mode.DRAIN
+
+    async def _prepare(self) -> None:
+        external = self._settings.external
+        if not self._pods_come_last:
+            await self._cluster.add_pods()
+            if external:
+                await self._wait_until_ready()
+            elif await self._cluster.is_probe_placed(self._settings.waits.other_scheduler):
+                raise InputError(
+                    "a scheduler that the bench did not start places Runs on this server: stop it, or measure"
+                    " it with --no-scheduler or --scheduler-pid PID"
+                )
+        await add_background(self._cluster, scheduled=external)
+        await self._ceiling.prepare()
+
+    async def _measure_ceiling(self) -> None:
+        samples = await self._ceiling.measure(alone=not self._settings.external)
+        self._samples.append(samples)
+        self._tell(f"the API server takes {harmonic_mean(samples):.0f} bare patches a second")
+
+    async def _measure_round(self, number: int) -> None:
+        """A round, the ceiling after it, and their figures."""
+        gc.collect()
+        # What is known by now is not looked through again and again while times are taken.
+        gc.freeze()
+        self._lateness.take()
+        self._tell(f"round {number} of {self._settings.repeat}")
+        if self._settings.load.mode is not Mode.DRAIN:
+            round_ = await self._arrivals(number)
+        else:
+            round_ = await (self._pods_last(number) if self._pods_come_last else self._drain(number))
+        late_seconds = self._lateness.take()
+        await self._measure_ceiling()
+        result = round_of(
+            number,
+            round_,
+            waited=self._settings.load.mode is Mode.DRAIN,
+            own_versions=self._cluster.api.own_versions,
+            ceiling=[rate for samples in self._samples[-2:] for rate in samples],
+            in_flight=self._settings.in_flight,
+            late_seconds=late_seconds,
+        )
+        self._rounds.append(result)
+        per_second = result.figures["perSecond"]
+        rate = f"{per_second:.0f} a second" if per_second is not None else "no rate"
+        self._tell(f"placed {result.placed} of {counted(result.expected, 'Run')}, {rate}")
+
+    async def _drain(self, number: int) -> LoadRound:
+        async with loading(self._cluster, number, self._settings.patience_seconds) as round_:
+            await round_.create()
+            round_.release(self._usage)
+            async with self._running():
+                await round_.follow()
+        return round_
+
+    async def _pods_last(self, number: int) -> LoadRound:
+        async with loading(self._cluster, number, self._settings.patience_seconds) as round_:
+            await round_.create()
+            await self._quiet()
+            round_.release(self._usage)
+            await self._cluster.add_pods()
+            await round_.follow()
+        await self._cluster.remove_pods()
+        return round_
+
+    async def _arrivals(self, number: int) -> LoadRound:
+        async with self._running():
+            if not self._settings.external:
+                await self._wait_until_ready()
+            async with loading(self._cluster, number, self._settings.patience_seconds) as round_:
+                round_.release(self._usage)
+                await round_.create()
+                await round_.follow()
+        return round_
+
+    @asynccontextmanager
+    async def _running(self) -> AsyncIterator[None]:
+        """The scheduler runs; if it ends before the block does, that fails."""
+        if self._settings.external:
+            yield
+            return
+        log = self._folder / "scheduler.log"
+        try:
+            async with (
+                running(self._command, self._kubeconfig, log) as self._scheduler,
+                beside([self._scheduler.ended()]),
+            ):
+                yield
+                # What a scheduler writes after the last placement is judged too.
+                await self._quiet()
+        finally:
+            self._scheduler = None
+
+    async def _wait_until_ready(self) -> None:
+        """Wait until a Run is placed, and then until nothing more is written to those that wait."""
+        seconds = self._settings.patience_seconds
+        if not await self._cluster.is_probe_placed(seconds):
+            raise InputError(
+                f"nothing placed a Run within {seconds:g} s: does the scheduler run, and on this server?"
+            )
+        await self._quiet()
+
+    async def _quiet(self) -> None:
+        waits = self._settings.waits
+        if not await self._cluster.watch.quiet(waits.quiet, waits.longest_quiet):
+            self._tell(_NEVER_QUIET)
+
+    def _usage(self) -> Usage | None:
+        """What the scheduler has used so far."""
+        if self._settings.external:
+            return usage_of(self._settings.pid) if self._settings.pid is not None else None
+        return self._scheduler.usage() if self._scheduler is not None else Usage(0.0, 0, 0)

@@ -1,9 +1,9 @@
-"""What a scheduler is loaded with: how many Runs come, when, and beside what."""
+"""What a bench is asked: how many Runs come, when and beside what, and how it is measured."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from math import ceil, lcm
 from random import Random
@@ -30,7 +30,7 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class BenchLoad:
     """One load. Everything random in it depends on `seed` alone."""
 
     mode: Mode = Mode.DRAIN
@@ -124,12 +124,52 @@ class Cell:
     runtime: int
 
 
-def cell(load: Load, pod: int) -> Cell:
+def cell(load: BenchLoad, pod: int) -> Cell:
     """The cell of a Pod by its number: all namespaces and all Runtimes are used, in changing pairs."""
     shift = pod // lcm(load.namespaces, load.runtimes)
     return Cell(pod % load.namespaces, (pod + shift) % load.runtimes)
 
 
-def cells(load: Load) -> list[Cell]:
+def cells(load: BenchLoad) -> list[Cell]:
     """Every cell that has a Pod, once."""
     return list(dict.fromkeys(cell(load, pod) for pod in range(load.pods)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """How long a bench waits, in seconds, for what may come without being asked for."""
+
+    other_scheduler: float = 1.5
+    """For one that the bench did not start to place a Run."""
+    quiet: float = 1.0
+    """Without any write, until a scheduler is taken to have done what it does."""
+    longest_quiet: float = 60.0
+    """For that quiet; a scheduler that writes on is measured as it is."""
+    namespaces: float = 3.0
+    """For a controller to end the deletion of namespaces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchSettings:
+    """One call."""
+
+    load: BenchLoad = field(default_factory=BenchLoad)
+    command: str | None = None
+    """The scheduler, as a command line with placeholders; None: ours."""
+    external: bool = False
+    """The scheduler runs already."""
+    pid: int | None = None
+    """Its number, where it runs already and is to be measured."""
+    config: str | None = None
+    """A configuration for ours."""
+    kubeconfig: str | None = None
+    context: str | None = None
+    repeat: int = 1
+    ceiling_patches: int = 500
+    in_flight: int = 32
+    """Patches of the ceiling at a time."""
+    patience_seconds: float = 60.0
+    """A round in which nothing was placed for so long is over."""
+    anywhere: bool = False
+    """Also a server that is not on this machine."""
+    waits: Waits = field(default_factory=Waits)

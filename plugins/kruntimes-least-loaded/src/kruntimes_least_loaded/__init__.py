@@ -1,8 +1,8 @@
 """LeastLoaded: the Pod that will be least loaded with the Run on it is the best.
 
 The rule is the API contract's: of the ratios (usage + request) / capacity over every advertised
-resource, the highest decides, then their sum. All of it is exact: a tie is a tie in whatever order
-the resources come, and so is decided by Pod name.
+resource, the highest decides, then their sum. All of it is exact: equal loads are equal in whatever
+order the resources come, and the Pod's name then decides.
 """
 
 from collections.abc import Sequence

@@ -31,42 +31,12 @@ class Required:
 _UNMET = Required(unmet=True)
 
 
-def require(affinity: Affinity, labels: LabelSet, targets: Targets) -> Required | None:
-    """What the required terms ask of a Pod, given the namespace's targets; None when nothing.
-
-    A term without any target is seeded by a Run whose own labels match it: it then asks nothing.
-    That is decided for each term by itself.
-    """
-    present = set()
-    for selector in (term.selector for term in affinity.required):
-        if targets.any(selector):
-            present.add(selector)
-        elif not labels.satisfies(selector):
-            return _UNMET
-    absent = frozenset(term.selector for term in affinity.required_anti)
-    return Required(frozenset(present), absent) if present or absent else None
-
-
-def judge(targets: Targets, required: Required) -> Reject | None:
-    """Whether a Pod with these targets meets `required`; affinity is looked at first."""
-    if required.unmet:
-        return _NOT_SATISFIED
-    # Loops, because this runs for each Pod that changed and each cohort: a generator costs twice as much.
-    for selector in required.present:
-        if not targets.any(selector):
-            return _NOT_SATISFIED
-    for selector in required.absent:
-        if targets.any(selector):
-            return _CONFLICT
-    return None
-
-
 class RunAffinity:
     """The filter. Its state holds what is asked of a Pod and no Run's name, so equal Runs share it."""
 
     host_api: ClassVar[str] = ">=1,<2"
-    # The first one that any Pod gave becomes the Run's reason: where anti-affinity is what is told of
-    # a Pod, affinity is met there, and no longer what the Run waits for.
+    # The first of these that rejected a Pod becomes the Run's reason. A Pod that is rejected for
+    # anti-affinity meets affinity, so affinity is no longer what the Run waits for.
     reasons: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             ANTI_AFFINITY_CONFLICT: "a runtime pod without the runs that required run anti-affinity excludes",
@@ -76,12 +46,32 @@ class RunAffinity:
 
     @hookimpl
     def prefilter(self, affinity: Affinity, labels: LabelSet, targets: Targets) -> Required | None:
-        """Ask the namespace once for each term, so that `filter` need only look at its Pod."""
-        if not affinity.required and not affinity.required_anti:
-            return None
-        return require(affinity, labels, targets)
+        """What the required terms ask of a Pod, given the namespace's targets; None when nothing.
+
+        A term without any target is seeded by a Run whose own labels match it: it then asks nothing.
+        That is decided for each term by itself.
+        """
+        present = set()
+        for selector in (term.selector for term in affinity.required):
+            if targets.any(selector):
+                present.add(selector)
+            elif not labels.satisfies(selector):
+                return _UNMET
+        absent = frozenset(term.selector for term in affinity.required_anti)
+        return Required(frozenset(present), absent) if present or absent else None
 
     @hookimpl
     def filter(self, pod: RuntimePod, state: Required | None) -> Reject | None:
-        """None where every term is met; else which kind of term is not."""
-        return None if state is None else judge(pod.targets, state)
+        """None where every term is met; else which kind of term is not, affinity before anti-affinity."""
+        if state is None:
+            return None
+        if state.unmet:
+            return _NOT_SATISFIED
+        # Loops, because this runs for each Pod that changed and each cohort: a generator costs twice as much.
+        for selector in state.present:
+            if not pod.targets.any(selector):
+                return _NOT_SATISFIED
+        for selector in state.absent:
+            if pod.targets.any(selector):
+                return _CONFLICT
+        return None

@@ -43,8 +43,8 @@ class RuntimePodAvailability:
 
     host_api: ClassVar[str] = ">=1,<2"
     provides: ClassVar[frozenset[str]] = frozenset({"capacity"})
-    # The first one that any Pod gave becomes the Run's reason, so the last to be checked comes first:
-    # a Pod that lacks only room explains more than one that is going away.
+    # The first of these that rejected a Pod becomes the Run's reason, so the last to be checked comes
+    # first: a Pod that lacks only room explains more than one that is being deleted.
     reasons: ClassVar[Mapping[str, str]] = MappingProxyType(
         {INSUFFICIENT_CAPACITY: _TEXT, **{why.value: _TEXT for why in reversed(Unavailability)}}
     )

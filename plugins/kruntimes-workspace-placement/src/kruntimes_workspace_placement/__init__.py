@@ -45,23 +45,6 @@ class Placement:
     bound_pod: str | None
 
 
-def judge(pod: RuntimePod, placement: Placement) -> Reject | None:
-    """Whether a Run tied to `placement` may go to `pod`.
-
-    `pod.runtime` is the Run's Runtime: a Run is offered the Pods of its Runtime only. A mismatch is
-    told before the phase, for no change of phase would help.
-    """
-    if placement.phase is WorkspacePhase.MISSING:
-        return _UNUSABLE[WorkspacePhase.MISSING]
-    if placement.runtime != pod.runtime:
-        return _MISMATCH
-    if placement.phase is not WorkspacePhase.BOUND:
-        return _UNUSABLE[placement.phase]
-    if placement.bound_pod is None:
-        return _UNUSABLE[WorkspacePhase.PENDING]
-    return None if placement.bound_pod == pod.name else _OTHER_POD
-
-
 class WorkspacePlacement:
     """The filter, third of the supplied ones."""
 
@@ -77,5 +60,19 @@ class WorkspacePlacement:
 
     @hookimpl
     def filter(self, pod: RuntimePod, state: Placement | None) -> Reject | None:
-        """None on the workspace's Pod, and for Runs without a workspace; else what is missing."""
-        return None if state is None else judge(pod, state)
+        """None on the workspace's Pod, and for Runs without a workspace; else what is missing.
+
+        `pod.runtime` is the Run's Runtime: a Run is offered the Pods of its Runtime only. A mismatch comes
+        before the phase, for no change of phase would help.
+        """
+        if state is None:
+            return None
+        if state.phase is WorkspacePhase.MISSING:
+            return _UNUSABLE[WorkspacePhase.MISSING]
+        if state.runtime != pod.runtime:
+            return _MISMATCH
+        if state.phase is not WorkspacePhase.BOUND:
+            return _UNUSABLE[state.phase]
+        if state.bound_pod is None:
+            return _UNUSABLE[WorkspacePhase.PENDING]
+        return None if state.bound_pod == pod.name else _OTHER_POD

@@ -11,14 +11,13 @@ from typing import Any
 import pytest
 from counting.ticks import Ticks
 
-from kruntimes_core.cli.bench.engine import answer
-from kruntimes_core.cli.bench.engine.command import engine
-from kruntimes_core.cli.bench.engine.options import WORKLOADS
-from kruntimes_core.cli.bench.engine.tables import FIGURES, GROWTH, HOOKS
+from kruntimes_core.cli.bench import engine_tables
+from kruntimes_core.cli.bench.engine_command import WORKLOADS, engine
+from kruntimes_core.cli.bench.engine_tables import FIGURES, GROWTH, HOOKS
 from kruntimes_core.cli.main import main
 from kruntimes_core.framework.profile import ActivePlugin
+from kruntimes_core.lab.bench.engine import workloads
 from kruntimes_core.lab.bench.engine.shape import Shape
-from kruntimes_core.lab.bench.engine.workloads import workload_names
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.testing.plugins import fake_plugin, installed_profiles, profiles_of
@@ -31,8 +30,8 @@ Run = Callable[..., tuple[str, str]]
 def ticks(monkeypatch: pytest.MonkeyPatch) -> Ticks:
     """Times are those that a plugin spends, and no others."""
     ticks = Ticks()
-    monkeypatch.setattr(answer, "processor_clock", ticks)
-    monkeypatch.setattr(answer, "fine_clock", ticks)
+    monkeypatch.setattr(engine_tables, "processor_clock", ticks)
+    monkeypatch.setattr(engine_tables, "fine_clock", ticks)
     return ticks
 
 
@@ -54,7 +53,7 @@ def with_plugin(monkeypatch: pytest.MonkeyPatch) -> Callable[[ActivePlugin], Non
 
     def put(plugin: ActivePlugin) -> None:
         (profile,) = installed_profiles().all
-        monkeypatch.setattr(answer, "build_profiles", lambda *_: profiles_of(*profile.plugins, plugin))
+        monkeypatch.setattr(engine_tables, "build_profiles", lambda *_: profiles_of(*profile.plugins, plugin))
 
     return put
 
@@ -65,7 +64,7 @@ def tables(text: str) -> list[list[str]]:
 
 
 def test_the_names_that_help_knows_are_the_workloads() -> None:
-    assert workload_names() == WORKLOADS
+    assert tuple(workload.name for workload in workloads.WORKLOADS) == WORKLOADS
 
 
 def test_the_defaults_are_those_of_the_shape() -> None:
@@ -133,8 +132,8 @@ def test_what_others_did_meanwhile_is_said_under_the_hooks(
     said: list[str],
 ) -> None:
     processor, wall = Ticks(), Ticks()
-    monkeypatch.setattr(answer, "processor_clock", processor)
-    monkeypatch.setattr(answer, "fine_clock", wall)
+    monkeypatch.setattr(engine_tables, "processor_clock", processor)
+    monkeypatch.setattr(engine_tables, "fine_clock", wall)
 
     def filter_(pod: RuntimePod) -> None:
         processor.spend(round(1_000 * (1 - waiting)))

@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 
 import pytest
 from memoryapi.calls import Fault, status, target
-from memoryapi.site import Site, play
+from memoryapi.site import Site
 
-from kruntimes_core.cluster.api_dispatcher.answers import read_answer, write_answer
+from kruntimes_core.cluster.api_dispatcher import read_answer, write_answer
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.engine.api_calls import Applied, Found, NotFound, OutcomeUnknown, Refused
-from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.decode import Decoder
 from kruntimes_core.testing.objects import run_object
+from tests.unit.cluster.played import scheduler_scene
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 Then = Callable[[Site, Call], Awaitable[Response | None]]
@@ -81,160 +81,134 @@ LOST = [applied_then_504, applied_then_cut, applied_then_unreadable, applied_the
 
 
 @pytest.mark.parametrize("lost", LOST, ids=lambda one: one.__name__)
-def test_a_bind_whose_answer_is_lost_oversells_nothing(profiles: Profiles, lost: Then) -> None:
-    async def scene(site: Site) -> None:
-        site.pod("py-0", runs=1)
-        site.start()
-        await site.passes(1)
-        site.api.faults.append(first(site, "patch", lost))
-        site.run("r1")
-        site.run("r2")
-        await site.passes(30)
-        assert site.pod_of("r1") == "py-0"
-        assert site.pod_of("r2") is None
-        binds = [call for _, what, call in site.api.calls if what.verb == "patch" and what.name == "r1"]
-        assert len(binds) == 1
-        assert site.api.count("get", "runs") == 1
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_a_bind_whose_answer_is_lost_oversells_nothing(site: Site, lost: Then) -> None:
+    site.pod("py-0", runs=1)
+    site.start()
+    await site.passes(1)
+    site.api.faults.append(first(site, "patch", lost))
+    site.run("r1")
+    site.run("r2")
+    await site.passes(30)
+    assert site.pod_of("r1") == "py-0"
+    assert site.pod_of("r2") is None
+    binds = [call for _, what, call in site.api.calls if what.verb == "patch" and what.name == "r1"]
+    assert len(binds) == 1
+    assert site.api.count("get", "runs") == 1
 
 
-@pytest.mark.parametrize("lost", [never_arrives, not_sent], ids=lambda one: one.__name__)
-def test_a_bind_that_never_arrived_is_sent_again(profiles: Profiles, lost: Then) -> None:
-    async def scene(site: Site) -> None:
-        site.pod("py-0", runs=1)
-        site.api.faults.append(first(site, "patch", lost))
-        site.run("r1")
-        site.start()
-        await site.passes(5)
-        assert site.pod_of("r1") == "py-0"
-
-    play(profiles, scene)
-
-
-def test_a_bind_that_was_not_sent_leaves_no_doubt(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.pod("py-0", runs=1)
-        site.api.faults.append(first(site, "patch", not_sent))
-        site.run("r1")
-        site.start()
-        await site.passes(5)
-        assert site.api.count("get", "runs") == 0
-
-    play(profiles, scene)
+@pytest.mark.parametrize(("lost", "reads"), [(never_arrives, 1), (not_sent, 0)])
+@scheduler_scene()
+async def test_a_bind_that_never_arrived_is_sent_again(site: Site, lost: Then, reads: int) -> None:
+    """What was certainly not sent needs no read."""
+    site.pod("py-0", runs=1)
+    site.api.faults.append(first(site, "patch", lost))
+    site.run("r1")
+    site.start()
+    await site.passes(5)
+    assert site.pod_of("r1") == "py-0"
+    assert site.api.count("get", "runs") == reads
 
 
-def test_a_doubt_that_cannot_be_read_stays_a_doubt(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.pod("py-0", runs=1)
-        site.start()
-        await site.passes(1)
-        site.api.faults += [
-            first(site, "patch", never_arrives),
-            first(site, "get", refused(503)),
-            first(site, "get", refused(404)),
-        ]
-        site.run("r1")
-        site.run("r2")
-        await site.passes(0.9)
-        assert site.host.engine.sizes["runs"] == 2
-        await site.passes(10)
-        assert site.pod_of("r1") == "py-0"
-        assert site.pod_of("r2") is None
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_a_doubt_that_cannot_be_read_stays_a_doubt(site: Site) -> None:
+    site.pod("py-0", runs=1)
+    site.start()
+    await site.passes(1)
+    site.api.faults += [
+        first(site, "patch", never_arrives),
+        first(site, "get", refused(503)),
+        first(site, "get", refused(404)),
+    ]
+    site.run("r1")
+    site.run("r2")
+    await site.passes(0.9)
+    assert site.host.engine.sizes["runs"] == 2
+    await site.passes(10)
+    assert site.pod_of("r1") == "py-0"
+    assert site.pod_of("r2") is None
 
 
-def test_an_overloaded_server_gets_the_bind_again_when_it_asked_for_it(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.pod("py-0", runs=1)
-        site.api.faults.append(first(site, "patch", refused(429, retry_after="5")))
-        site.run("r1")
-        site.start()
-        await site.passes(4)
-        assert site.pod_of("r1") is None
-        await site.passes(3)
-        assert site.pod_of("r1") == "py-0"
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_an_overloaded_server_gets_the_bind_again_when_it_asked_for_it(site: Site) -> None:
+    site.pod("py-0", runs=1)
+    site.api.faults.append(first(site, "patch", refused(429, retry_after="5")))
+    site.run("r1")
+    site.start()
+    await site.passes(4)
+    assert site.pod_of("r1") is None
+    await site.passes(3)
+    assert site.pod_of("r1") == "py-0"
 
 
-def test_a_refused_bind_hands_its_room_on(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.pod("py-0", runs=1)
-        site.api.faults.append(first(site, "patch", refused(422)))
-        site.run("r1")
-        site.run("r2")
-        site.start()
-        await site.passes(0.5)
-        assert site.pod_of("r2") == "py-0"
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_a_refused_bind_hands_its_room_on(site: Site) -> None:
+    site.pod("py-0", runs=1)
+    site.api.faults.append(first(site, "patch", refused(422)))
+    site.run("r1")
+    site.run("r2")
+    site.start()
+    await site.passes(0.5)
+    assert site.pod_of("r2") == "py-0"
 
 
-def test_no_more_requests_are_in_flight_than_allowed(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        waiting = most = 0
+@scheduler_scene(in_flight=3)
+async def test_no_more_requests_are_in_flight_than_allowed(site: Site) -> None:
+    waiting = most = 0
 
-        async def slow(call: Call) -> Response | None:
-            nonlocal waiting, most
-            if target(call).verb == "patch":
-                waiting += 1
-                most = max(most, waiting)
-                await asyncio.sleep(0.2)
-                waiting -= 1
-            return None
+    async def slow(call: Call) -> Response | None:
+        nonlocal waiting, most
+        if target(call).verb == "patch":
+            waiting += 1
+            most = max(most, waiting)
+            await asyncio.sleep(0.2)
+            waiting -= 1
+        return None
 
-        site.api.faults.append(slow)
-        site.pod("py-0", runs=20)
-        for number in range(20):
-            site.run(f"r{number}")
-        site.start()
-        await site.passes(3)
-        assert sum(site.pod_of(f"r{number}") is not None for number in range(20)) == 20
-        assert most == 3
-
-    play(profiles, scene, in_flight=3)
+    site.api.faults.append(slow)
+    site.pod("py-0", runs=20)
+    for number in range(20):
+        site.run(f"r{number}")
+    site.start()
+    await site.passes(3)
+    assert sum(site.pod_of(f"r{number}") is not None for number in range(20)) == 20
+    assert most == 3
 
 
-def test_every_write_is_small_and_limited_here_and_there(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.pod("py-0", runs=1)
-        site.run("r1", spec={"source": {"inline": "x" * 200_000}})
-        site.start()
-        await site.passes(1)
-        ((_, what, call),) = (one for one in site.api.calls if one[1].verb == "patch")
-        assert call.path == "/apis/kruntimes.io/v1alpha1/namespaces/team-a/runs/r1/status"
-        assert what.name == "r1"
-        assert dict(call.query) == {"fieldManager": "kruntimes-scheduler", "timeout": "4s"}
-        assert call.timeout_seconds == 4
-        assert call.headers["content-type"] == "application/merge-patch+json"
-        assert len(call.body or b"") < 1_000
-        assert json.loads(call.body or b"")["metadata"]["resourceVersion"]
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_every_write_is_small_and_limited_here_and_there(site: Site) -> None:
+    site.pod("py-0", runs=1)
+    site.run("r1", spec={"source": {"inline": "x" * 200_000}})
+    site.start()
+    await site.passes(1)
+    ((_, what, call),) = (one for one in site.api.calls if one[1].verb == "patch")
+    assert call.path == "/apis/kruntimes.io/v1alpha1/namespaces/team-a/runs/r1/status"
+    assert what.name == "r1"
+    assert dict(call.query) == {"fieldManager": "kruntimes-scheduler", "timeout": "4s"}
+    assert call.timeout_seconds == 4
+    assert call.headers["content-type"] == "application/merge-patch+json"
+    assert len(call.body or b"") < 1_000
+    assert json.loads(call.body or b"")["metadata"]["resourceVersion"]
 
 
-def test_a_clean_stop_waits_for_answers_and_begins_nothing(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        async def slow(call: Call) -> Response | None:
-            if target(call).verb == "patch":
-                await asyncio.sleep(1)
-            return None
+@scheduler_scene(in_flight=4)
+async def test_a_clean_stop_waits_for_answers_and_begins_nothing(site: Site) -> None:
+    async def slow(call: Call) -> Response | None:
+        if target(call).verb == "patch":
+            await asyncio.sleep(1)
+        return None
 
-        site.api.faults.append(slow)
-        site.pod("py-0", runs=20)
-        for number in range(20):
-            site.run(f"r{number:02}")
-        site.start()
-        await site.passes(0.5)
-        assert site.host.dispatcher.in_flight == 4
-        await site.end_host()
-        placed = [f"r{number:02}" for number in range(20) if site.pod_of(f"r{number:02}")]
-        assert placed == ["r00", "r01", "r02", "r03"]
-        assert site.host.dispatcher.in_flight == 0
-
-    play(profiles, scene, in_flight=4)
+    site.api.faults.append(slow)
+    site.pod("py-0", runs=20)
+    for number in range(20):
+        site.run(f"r{number:02}")
+    site.start()
+    await site.passes(0.5)
+    assert site.host.dispatcher.in_flight == 4
+    await site.end_host()
+    placed = [f"r{number:02}" for number in range(20) if site.pod_of(f"r{number:02}")]
+    assert placed == ["r00", "r01", "r02", "r03"]
+    assert site.host.dispatcher.in_flight == 0
 
 
 # Answers, one by one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kruntimes_core.cluster.dry_run.comparer import current_decision
-from kruntimes_core.cluster.dry_run.expired_decisions import HeldDecision
+from kruntimes_core.cluster.dry_run.held_decisions import HeldDecision
 from kruntimes_core.engine.api_calls import Write
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE

@@ -14,6 +14,7 @@ from kruntimes_core.engine.events import RunObserved
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import RUNS
+from tests.unit.cluster.played import dry_run_scene
 
 
 async def lists_anew(site: Site) -> None:
@@ -24,39 +25,35 @@ async def lists_anew(site: Site) -> None:
     await site.passes(10)
 
 
-def test_what_a_list_shows_was_not_seen_to_happen(profiles: Profiles) -> None:
-    async def scene(site: Site, other: Beside) -> None:
-        await other.starts_with("r1", "r2", pods={"py-0": 2})
-        for stream in site.api.streams:
-            stream.silent = True
-        other.binds("r1", "py-0")
-        site.delete("r2")
-        for stream in site.api.streams:
-            stream.silent = False
-        await lists_anew(site)
-        assert other.counts() == (0, 0, {"gap": 1, "gone": 1})
-        assert other.comparer.held == 0
-
-    play(profiles, scene)
+@dry_run_scene()
+async def test_what_a_list_shows_was_not_seen_to_happen(site: Site, other: Beside) -> None:
+    await other.starts_with("r1", "r2", pods={"py-0": 2})
+    for stream in site.api.streams:
+        stream.silent = True
+    other.binds("r1", "py-0")
+    site.delete("r2")
+    for stream in site.api.streams:
+        stream.silent = False
+    await lists_anew(site)
+    assert other.counts() == (0, 0, {"gap": 1, "gone": 1})
+    assert other.comparer.held == 0
 
 
-def test_what_was_left_is_forgotten_once_a_list_does_not_show_it(profiles: Profiles) -> None:
-    async def scene(site: Site, other: Beside) -> None:
-        await other.starts_with("r1", pods={"py-0": 1}, seconds=PATIENCE_SECONDS + 2, uid="uid-1")
-        assert other.counts() == (0, 1, {})
-        for stream in site.api.streams:
-            stream.silent = True
-        site.delete("r1")
-        for stream in site.api.streams:
-            stream.silent = False
-        await lists_anew(site)
-        site.run("r1", uid="uid-1")
-        await site.passes(1)
-        other.binds("r1", "py-0")
-        await site.passes(1)
-        assert other.counts() == (1, 1, {})
-
-    play(profiles, scene)
+@dry_run_scene()
+async def test_what_was_left_is_forgotten_once_a_list_does_not_show_it(site: Site, other: Beside) -> None:
+    await other.starts_with("r1", pods={"py-0": 1}, seconds=PATIENCE_SECONDS + 2, uid="uid-1")
+    assert other.counts() == (0, 1, {})
+    for stream in site.api.streams:
+        stream.silent = True
+    site.delete("r1")
+    for stream in site.api.streams:
+        stream.silent = False
+    await lists_anew(site)
+    site.run("r1", uid="uid-1")
+    await site.passes(1)
+    other.binds("r1", "py-0")
+    await site.passes(1)
+    assert other.counts() == (1, 1, {})
 
 
 def test_no_time_runs_out_while_nothing_is_decided(profiles: Profiles) -> None:
@@ -101,18 +98,16 @@ def test_what_is_placed_while_nothing_is_decided_is_not_compared(profiles: Profi
 
 
 @pytest.mark.parametrize("pod", ["py-0", "py-1"])
-def test_what_only_a_read_shows_was_not_seen_to_happen(profiles: Profiles, pod: str) -> None:
-    async def scene(site: Site, other: Beside) -> None:
-        await other.starts_with("r1", pods={"py-0": 1, "py-1": 1})
-        for stream in site.api.streams:
-            stream.silent = True
-        other.binds("r1", pod)
-        # A version that cannot be ordered makes the engine read the Run.
-        seen = site.server.decoder.run(site.server.get(RUNS, NAMESPACE, "r1"))
-        site.host.observed(RunObserved(replace(seen, version="odd")))
-        await site.passes(1)
-        assert site.api.count("get", "runs") == 1
-        assert other.counts() == (0, 0, {"gap": 1})
-        assert other.comparer.held == 0
-
-    play(profiles, scene)
+@dry_run_scene()
+async def test_what_only_a_read_shows_was_not_seen_to_happen(site: Site, other: Beside, pod: str) -> None:
+    await other.starts_with("r1", pods={"py-0": 1, "py-1": 1})
+    for stream in site.api.streams:
+        stream.silent = True
+    other.binds("r1", pod)
+    # A version that cannot be ordered makes the engine read the Run.
+    seen = site.server.decoder.run(site.server.get(RUNS, NAMESPACE, "r1"))
+    site.host.observed(RunObserved(replace(seen, version="odd")))
+    await site.passes(1)
+    assert site.api.count("get", "runs") == 1
+    assert other.counts() == (0, 0, {"gap": 1})
+    assert other.comparer.held == 0

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from dryrun.site import PATIENCE_SECONDS, Beside, play
+from dryrun.site import PATIENCE_SECONDS, Beside
 from memoryapi.site import Site
 
-from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS
+from tests.unit.cluster.played import dry_run_scene
 
 _ACTIVE = ("Scheduled", "Running", "Ready")
 _TERMINAL = ("Succeeded", "Failed", "Cancelled")
@@ -122,26 +122,24 @@ def used_room(site: Site) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_nothing_is_written_and_nothing_is_held_for_ever(profiles: Profiles, seed: int) -> None:
-    async def scene(site: Site, other: Beside) -> None:
-        site.pod("py-0", runs=2)
-        site.start()
-        chaos = Chaos(site, other, Random(seed))
-        for _ in range(120):
-            await chaos.step()
-        # Nobody is left who waits: what is in use is what really runs.
-        site.api.lag_seconds = {}
-        for run in list(site.server.all(RUNS)):
-            if run["status"]["phase"] == "Pending":
-                site.end(run["metadata"]["name"], phase="Failed")
-        await site.passes(PATIENCE_SECONDS + 2)
-        assert site.why_not_ready() == []
-        assert other.comparer.held == 0
-        assert held_room(site) == used_room(site)
-        assert site.host.engine.sizes["allocations"] == len(
-            [run for run in site.server.all(RUNS) if run["status"]["phase"] in _ACTIVE]
-        )
-        assert other.report.agreed > 0
-        assert other.report.differed > 0
-
-    play(profiles, scene)
+@dry_run_scene()
+async def test_nothing_is_written_and_nothing_is_held_for_ever(site: Site, other: Beside, seed: int) -> None:
+    site.pod("py-0", runs=2)
+    site.start()
+    chaos = Chaos(site, other, Random(seed))
+    for _ in range(120):
+        await chaos.step()
+    # Nobody is left who waits: what is in use is what really runs.
+    site.api.lag_seconds = {}
+    for run in list(site.server.all(RUNS)):
+        if run["status"]["phase"] == "Pending":
+            site.end(run["metadata"]["name"], phase="Failed")
+    await site.passes(PATIENCE_SECONDS + 2)
+    assert site.why_not_ready() == []
+    assert other.comparer.held == 0
+    assert held_room(site) == used_room(site)
+    assert site.host.engine.sizes["allocations"] == len(
+        [run for run in site.server.all(RUNS) if run["status"]["phase"] in _ACTIVE]
+    )
+    assert other.report.agreed > 0
+    assert other.report.differed > 0

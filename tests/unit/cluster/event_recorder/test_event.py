@@ -18,8 +18,8 @@ from kruntimes_core.cluster.event_recorder.event import (
     reference_to_run,
     series,
 )
+from kruntimes_core.lab.apiserver.kinds.strategy import MERGE
 from kruntimes_core.lab.apiserver.requests import Patch
-from kruntimes_core.lab.apiserver.resources import MERGE
 from kruntimes_core.lab.apiserver.server import ApiServer
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678_900, tzinfo=UTC)

@@ -14,6 +14,7 @@ from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSen
 from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReason
 from kruntimes_core.testing.builders import make_pod, make_run
 from kruntimes_core.testing.objects import affinity_object, term_object
+from tests.unit.cluster.played import event_scene
 
 FORBIDDEN = 'events.events.k8s.io is forbidden: User "u" cannot create resource "events" in API group'
 
@@ -91,160 +92,146 @@ def test_binds_go_on_while_events_do_not(announced: Play, fault: str) -> None:
     announced(scene)
 
 
-def test_a_refused_event_is_not_tried_again_and_a_lost_one_five_times(announced: Play) -> None:
-    async def scene(site: Site, way: EventWay) -> None:
-        site.start()
-        way.faults.append(answering(422))
-        invalid_run(site, "refused")
-        await site.passes(3)
-        assert len(way.calls) == 1
-        way.faults[:] = [answering(503)]
-        invalid_run(site, "lost")
-        await site.passes(40)
-        assert len(way.calls) == 6
-        counts = recorder_of(site).counts
-        assert counts[EventReason.INVALID_RUN, EventOutcome.FAILED] == 5
-        assert counts[EventReason.INVALID_RUN, EventOutcome.DROPPED] == 1
-
-    announced(scene)
-
-
-def test_an_event_whose_answer_was_lost_is_not_made_twice(announced: Play) -> None:
-    async def scene(site: Site, way: EventWay) -> None:
-        async def lose_once(call: Call) -> Response | None:
-            way.faults.clear()
-            await way.arrives(call)
-            raise MaybeSentError("the connection broke")
-
-        way.faults.append(lose_once)
-        site.start()
-        invalid_run(site)
-        await site.passes(5)
-        assert way.said() == [("bad", "InvalidRun", 1)]
-        names = [json.loads(call.body or b"")["metadata"]["name"] for _, call in way.calls]
-        assert len(names) == 2
-        assert len(set(names)) == 1
-        assert recorder_of(site).counts[EventReason.INVALID_RUN, EventOutcome.CREATED] == 1
-
-    announced(scene)
+@event_scene()
+async def test_a_refused_event_is_not_tried_again_and_a_lost_one_five_times(
+    site: Site, way: EventWay
+) -> None:
+    site.start()
+    way.faults.append(answering(422))
+    invalid_run(site, "refused")
+    await site.passes(3)
+    assert len(way.calls) == 1
+    way.faults[:] = [answering(503)]
+    invalid_run(site, "lost")
+    await site.passes(40)
+    assert len(way.calls) == 6
+    counts = recorder_of(site).counts
+    assert counts[EventReason.INVALID_RUN, EventOutcome.FAILED] == 5
+    assert counts[EventReason.INVALID_RUN, EventOutcome.DROPPED] == 1
 
 
-def test_while_nothing_gets_through_it_is_tried_ever_more_seldom(announced: Play) -> None:
-    async def scene(site: Site, way: EventWay) -> None:
-        way.faults.append(answering(403, FORBIDDEN))
-        site.start()
-        for number in range(200):
-            site.run(f"r{number:03}")
-        await site.passes(AFTER + 60)
-        assert 5 <= len(way.calls) <= 9
-        assert site.log.count("cannot create events.events.k8s.io in team-a: forbidden: grant") == 1
-        (check,) = recorder_of(site).checks()
-        assert check.holds
-        assert "grant the verb" in check.note
+@event_scene()
+async def test_an_event_whose_answer_was_lost_is_not_made_twice(site: Site, way: EventWay) -> None:
+    async def lose_once(call: Call) -> Response | None:
         way.faults.clear()
-        await site.passes(70)
-        assert len(way.events) > 20
-        assert recorder_of(site).checks()[0].note == ""
+        await way.arrives(call)
+        raise MaybeSentError("the connection broke")
 
-    announced(scene, after=2.0)
+    way.faults.append(lose_once)
+    site.start()
+    invalid_run(site)
+    await site.passes(5)
+    assert way.said() == [("bad", "InvalidRun", 1)]
+    names = [json.loads(call.body or b"")["metadata"]["name"] for _, call in way.calls]
+    assert len(names) == 2
+    assert len(set(names)) == 1
+    assert recorder_of(site).counts[EventReason.INVALID_RUN, EventOutcome.CREATED] == 1
+
+
+@event_scene(after=2.0)
+async def test_while_nothing_gets_through_it_is_tried_ever_more_seldom(site: Site, way: EventWay) -> None:
+    way.faults.append(answering(403, FORBIDDEN))
+    site.start()
+    for number in range(200):
+        site.run(f"r{number:03}")
+    await site.passes(AFTER + 60)
+    assert 5 <= len(way.calls) <= 9
+    assert site.log.count("cannot create events.events.k8s.io in team-a: forbidden: grant") == 1
+    (check,) = recorder_of(site).checks()
+    assert check.holds
+    assert "grant the verb" in check.note
+    way.faults.clear()
+    await site.passes(70)
+    assert len(way.events) > 20
+    assert recorder_of(site).checks()[0].note == ""
 
 
 @pytest.mark.parametrize(("seconds", "lines"), [(59.9, 1), (60.0, 2)])
-def test_what_comes_and_goes_is_logged_once_a_minute(announced: Play, seconds: float, lines: int) -> None:
-    async def scene(site: Site, way: EventWay) -> None:
-        def sends(*faults: Fault) -> None:
-            way.faults[:] = faults
-            sent.append(f"r{len(sent)}")
-            recorder_of(site).sources.oversold(make_pod("py-0"), make_run(sent[-1]))
+@event_scene()
+async def test_what_comes_and_goes_is_logged_once_a_minute(
+    site: Site, way: EventWay, seconds: float, lines: int
+) -> None:
+    def sends(*faults: Fault) -> None:
+        way.faults[:] = faults
+        sent.append(f"r{len(sent)}")
+        recorder_of(site).sources.oversold(make_pod("py-0"), make_run(sent[-1]))
 
-        sent: list[str] = []
-        site.start()
-        await site.passes(1)
-        sends(answering(403, FORBIDDEN))
-        await site.passes(10)
-        sends()
-        await site.passes(seconds - 10)
-        assert len(way.events) == 1
-        sends(answering(403, FORBIDDEN))
-        await site.passes(0.1)
-        assert len(way.calls) == 3
-        assert site.log.count("cannot create events.events.k8s.io") == lines
-
-    announced(scene)
-
-
-def test_the_server_may_ask_for_a_pause(announced: Play) -> None:
-    async def scene(site: Site, way: EventWay) -> None:
-        way.faults.append(answering(429, retry_after="7"))
-        site.start()
-        invalid_run(site)
-        await site.passes(1)
-        way.faults.clear()
-        invalid_run(site, "worse")
-        await site.passes(5)
-        assert len(way.calls) == 1
-        await site.passes(3)
-        assert [name for name, _, _ in way.said()] == ["bad", "worse"]
-
-    announced(scene)
+    sent: list[str] = []
+    site.start()
+    await site.passes(1)
+    sends(answering(403, FORBIDDEN))
+    await site.passes(10)
+    sends()
+    await site.passes(seconds - 10)
+    assert len(way.events) == 1
+    sends(answering(403, FORBIDDEN))
+    await site.passes(0.1)
+    assert len(way.calls) == 3
+    assert site.log.count("cannot create events.events.k8s.io") == lines
 
 
-def test_what_lasts_is_told_of_when_events_work_again(announced: Play) -> None:
-    async def scene(site: Site, way: EventWay) -> None:
-        way.faults.append(answering(503))
-        site.start()
-        site.run("r1")
-        await site.passes(AFTER + 1)
-        way.faults.clear()
-        await site.passes(AFTER + 3)
-        assert way.said() == [("r1", "FailedScheduling", 1)]
+@event_scene()
+async def test_the_server_may_ask_for_a_pause(site: Site, way: EventWay) -> None:
+    way.faults.append(answering(429, retry_after="7"))
+    site.start()
+    invalid_run(site)
+    await site.passes(1)
+    way.faults.clear()
+    invalid_run(site, "worse")
+    await site.passes(5)
+    assert len(way.calls) == 1
+    await site.passes(3)
+    assert [name for name, _, _ in way.said()] == ["bad", "worse"]
 
-    announced(scene)
+
+@event_scene()
+async def test_what_lasts_is_told_of_when_events_work_again(site: Site, way: EventWay) -> None:
+    way.faults.append(answering(503))
+    site.start()
+    site.run("r1")
+    await site.passes(AFTER + 1)
+    way.faults.clear()
+    await site.passes(AFTER + 3)
+    assert way.said() == [("r1", "FailedScheduling", 1)]
 
 
-def test_one_that_was_placed_meanwhile_is_not_told_of(announced: Play) -> None:
-    async def scene(site: Site, way: EventWay) -> None:
-        way.faults.append(answering(503))
-        site.start()
-        site.run("r1")
-        await site.passes(AFTER + 1)
-        site.pod("py-0")
-        way.faults.clear()
-        await site.passes(3 * AFTER)
-        assert way.events == []
-
-    announced(scene)
+@event_scene()
+async def test_one_that_was_placed_meanwhile_is_not_told_of(site: Site, way: EventWay) -> None:
+    way.faults.append(answering(503))
+    site.start()
+    site.run("r1")
+    await site.passes(AFTER + 1)
+    site.pod("py-0")
+    way.faults.clear()
+    await site.passes(3 * AFTER)
+    assert way.events == []
 
 
 @pytest.mark.parametrize("fault", [silent, unreachable])
-def test_a_clean_stop_does_not_wait_for_events(announced: Play, fault: Fault) -> None:
-    async def scene(site: Site, way: EventWay) -> None:
-        site.start()
-        await site.passes(1)
-        way.faults.append(fault)
-        for number in range(100):
-            recorder_of(site).sources.oversold(make_pod("py-0"), make_run(f"r{number}"))
-        await site.passes(0.5)
-        assert len(way.calls) == 1
-        began = asyncio.get_running_loop().time()
-        await site.end_host()
-        assert asyncio.get_running_loop().time() == began
-        assert len(way.calls) == 1
-
-    announced(scene)
+@event_scene()
+async def test_a_clean_stop_does_not_wait_for_events(site: Site, way: EventWay, fault: Fault) -> None:
+    site.start()
+    await site.passes(1)
+    way.faults.append(fault)
+    for number in range(100):
+        recorder_of(site).sources.oversold(make_pod("py-0"), make_run(f"r{number}"))
+    await site.passes(0.5)
+    assert len(way.calls) == 1
+    began = asyncio.get_running_loop().time()
+    await site.end_host()
+    assert asyncio.get_running_loop().time() == began
+    assert len(way.calls) == 1
 
 
-def test_a_defect_of_the_server_in_the_series_leads_to_no_loop(announced: Play) -> None:
+@event_scene()
+async def test_a_defect_of_the_server_in_the_series_leads_to_no_loop(site: Site, way: EventWay) -> None:
     """It forgets each Event at once, and says so each time."""
 
-    async def scene(site: Site, way: EventWay) -> None:
-        async def gone(call: Call) -> Response | None:
-            return status(404, "NotFound") if call.method == "PATCH" else None
+    async def gone(call: Call) -> Response | None:
+        return status(404, "NotFound") if call.method == "PATCH" else None
 
-        way.faults.append(gone)
-        site.start()
-        site.run("r1")
-        await site.passes(AFTER + 45)
-        assert [call.method for _, call in way.calls] == ["POST", "PATCH"] * 2 + ["POST"]
-
-    announced(scene)
+    way.faults.append(gone)
+    site.start()
+    site.run("r1")
+    await site.passes(AFTER + 45)
+    assert [call.method for _, call in way.calls] == ["POST", "PATCH"] * 2 + ["POST"]

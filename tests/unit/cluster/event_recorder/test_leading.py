@@ -9,14 +9,14 @@ from memoryapi.calls import status, target
 from memoryapi.events import AFTER, REPEAT, EventWay
 from memoryapi.site import Site as Alone
 from memoryapi.site import play as play_alone
-from replicas.site import Site, play
+from replicas.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, NotSentError, Response
 from kruntimes_core.cluster.dry_run.comparer import DryRunSettings
-from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReason
-from kruntimes_core.cluster.event_recorder.event_queue import Lane
+from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReason, Lane
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import make_pod, make_run
+from tests.unit.cluster.played import election_scene
 
 
 async def refuse_renewals(call: Call) -> Response | None:
@@ -35,122 +35,110 @@ async def two(site: Site) -> tuple[EventWay, EventWay]:
     return first, second
 
 
-def test_a_standby_tells_of_nothing_and_of_all_that_lasts_once_it_leads(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        first, second = await two(site)
-        site.run("r1")
-        await site.passes(AFTER + 2)
-        assert first.said() == [("r1", "FailedScheduling", 1)]
-        assert second.calls == []
-        await site.replicas[0].stop()
-        await site.passes(3)
-        assert site.leaders() == ["second"]
-        await site.passes(AFTER + 2)
-        assert second.said() == [("r1", "FailedScheduling", 1)]
-        assert first.said() == [("r1", "FailedScheduling", 1)]
-
-    play(profiles, scene)
+@election_scene()
+async def test_a_standby_tells_of_nothing_and_of_all_that_lasts_once_it_leads(site: Site) -> None:
+    first, second = await two(site)
+    site.run("r1")
+    await site.passes(AFTER + 2)
+    assert first.said() == [("r1", "FailedScheduling", 1)]
+    assert second.calls == []
+    await site.replicas[0].stop()
+    await site.passes(3)
+    assert site.leaders() == ["second"]
+    await site.passes(AFTER + 2)
+    assert second.said() == [("r1", "FailedScheduling", 1)]
+    assert first.said() == [("r1", "FailedScheduling", 1)]
 
 
-def test_a_standby_that_sees_a_pod_oversold_leaves_it_to_the_leader(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.pod("py-0", runs=1)
-        first, second = await two(site)
-        site.run("r1", pod="py-0")
-        site.run("r2", pod="py-0")
-        await site.passes(2)
-        assert [reason for _, reason, _ in first.said()] == ["RuntimePodOversold"]
-        assert second.calls == []
-        counts = site.replicas[1].host.event_recorder
-        assert counts is not None
-        assert counts.counts == {}
-
-    play(profiles, scene)
+@election_scene()
+async def test_a_standby_that_sees_a_pod_oversold_leaves_it_to_the_leader(site: Site) -> None:
+    site.pod("py-0", runs=1)
+    first, second = await two(site)
+    site.run("r1", pod="py-0")
+    site.run("r2", pod="py-0")
+    await site.passes(2)
+    assert [reason for _, reason, _ in first.said()] == ["RuntimePodOversold"]
+    assert second.calls == []
+    counts = site.replicas[1].host.event_recorder
+    assert counts is not None
+    assert counts.counts == {}
 
 
-def test_nothing_is_sent_after_the_renew_deadline(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        first, _ = await two(site)
-        leader = site.replicas[0]
-        for number in range(200):
-            site.run(f"r{number:03}")
-        await site.passes(AFTER + 2)
-        assert first.calls
-        leader.lease_wire.after.append(refuse_renewals)
-        while leader.leading:
-            await site.passes(0.05)
-        lost = asyncio.get_running_loop().time()
-        await site.passes(30)
-        assert max(at for at, _ in first.calls) <= lost
-        # There was more to say until the very end.
-        assert max(at for at, _ in first.calls) > lost - 1
-
-    play(profiles, scene)
+@election_scene()
+async def test_nothing_is_sent_after_the_renew_deadline(site: Site) -> None:
+    first, _ = await two(site)
+    leader = site.replicas[0]
+    for number in range(200):
+        site.run(f"r{number:03}")
+    await site.passes(AFTER + 2)
+    assert first.calls
+    leader.lease_wire.after.append(refuse_renewals)
+    while leader.leading:
+        await site.passes(0.05)
+    lost = asyncio.get_running_loop().time()
+    await site.passes(30)
+    assert max(at for at, _ in first.calls) <= lost
+    # There was more to say until the very end.
+    assert max(at for at, _ in first.calls) > lost - 1
 
 
-def test_a_leader_that_slept_past_the_deadline_hands_nothing_over(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        first, _ = await two(site)
-        for number in range(200):
-            site.run(f"r{number:03}")
-        await site.passes(AFTER + 2)
-        sent = len(first.calls)
-        site.replicas[0].clock.sleep_through(11)
-        site.replicas[0].lease_wire.after.append(refuse_renewals)
-        await site.passes(5)
-        assert len(first.calls) == sent
-
-    play(profiles, scene)
+@election_scene()
+async def test_a_leader_that_slept_past_the_deadline_hands_nothing_over(site: Site) -> None:
+    first, _ = await two(site)
+    for number in range(200):
+        site.run(f"r{number:03}")
+    await site.passes(AFTER + 2)
+    sent = len(first.calls)
+    site.replicas[0].clock.sleep_through(11)
+    site.replicas[0].lease_wire.after.append(refuse_renewals)
+    await site.passes(5)
+    assert len(first.calls) == sent
 
 
 @pytest.mark.parametrize(
     ("arrives", "outcome"), [(True, EventOutcome.CREATED), (False, EventOutcome.DROPPED)]
 )
-def test_what_was_under_way_at_the_end_of_a_lead_is_no_failure(
-    profiles: Profiles, arrives: bool, outcome: EventOutcome
+@election_scene()
+async def test_what_was_under_way_at_the_end_of_a_lead_is_no_failure(
+    site: Site, arrives: bool, outcome: EventOutcome
 ) -> None:
-    async def scene(site: Site) -> None:
-        first, _ = await two(site)
-        leader = site.replicas[0]
+    first, _ = await two(site)
+    leader = site.replicas[0]
 
-        async def sleeps(call: Call) -> Response | None:
-            leader.clock.sleep_through(11)
-            if not arrives:
-                raise NotSentError("no connection")
-            return None
+    async def sleeps(call: Call) -> Response | None:
+        leader.clock.sleep_through(11)
+        if not arrives:
+            raise NotSentError("no connection")
+        return None
 
-        first.faults.append(sleeps)
-        site.run("r1")
-        await site.passes(AFTER + 1)
-        recorder = leader.host.event_recorder
-        assert recorder is not None
-        assert recorder.counts == {(EventReason.FAILED_SCHEDULING, outcome): 1}
-
-    play(profiles, scene)
+    first.faults.append(sleeps)
+    site.run("r1")
+    await site.passes(AFTER + 1)
+    recorder = leader.host.event_recorder
+    assert recorder is not None
+    assert recorder.counts == {(EventReason.FAILED_SCHEDULING, outcome): 1}
 
 
-def test_what_was_queued_is_dropped_with_the_lead_and_what_lasts_is_not(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        first, _ = await two(site)
-        leader = site.replicas[0]
-        await site.replicas[1].stop()
-        site.run("r1")
-        await site.passes(AFTER + 1)
-        recorder = leader.host.event_recorder
-        assert recorder is not None
-        for number in range(100):
-            recorder.sources.oversold(make_pod("py-0"), make_run(f"x{number}"))
-        leader.lease_wire.after.append(refuse_renewals)
-        while leader.leading:
-            await site.passes(0.05)
-        await site.passes(3)
-        leader.lease_wire.after.clear()
-        await site.until(lambda: leader.host.deciding, 30)
-        assert recorder.lengths[Lane.AT_ONCE] == 0
-        await site.passes(REPEAT)
-        assert first.of("r1")[0]["series"]["count"] == 2
-
-    play(profiles, scene)
+@election_scene()
+async def test_what_was_queued_is_dropped_with_the_lead_and_what_lasts_is_not(site: Site) -> None:
+    first, _ = await two(site)
+    leader = site.replicas[0]
+    await site.replicas[1].stop()
+    site.run("r1")
+    await site.passes(AFTER + 1)
+    recorder = leader.host.event_recorder
+    assert recorder is not None
+    for number in range(100):
+        recorder.sources.oversold(make_pod("py-0"), make_run(f"x{number}"))
+    leader.lease_wire.after.append(refuse_renewals)
+    while leader.leading:
+        await site.passes(0.05)
+    await site.passes(3)
+    leader.lease_wire.after.clear()
+    await site.until(lambda: leader.host.deciding, 30)
+    assert recorder.lengths[Lane.AT_ONCE] == 0
+    await site.passes(REPEAT)
+    assert first.of("r1")[0]["series"]["count"] == 2
 
 
 @pytest.mark.parametrize("dry", [True, False])

@@ -16,19 +16,22 @@ from kruntimes_core.cluster.event_recorder.event import (
     EventContent,
     EventOutcome,
     EventReason,
+    Lane,
     reference_to_run,
 )
-from kruntimes_core.cluster.event_recorder.event_queue import EventQueue, Lane, TokenBucket
-from kruntimes_core.cluster.event_recorder.pending_conditions import (
+from kruntimes_core.cluster.event_recorder.event_correlator import (
     ConditionKind,
+    EventCorrelator,
     NoEvent,
     PendingCondition,
     PendingConditions,
+    TokenBucket,
 )
-from kruntimes_core.cluster.event_recorder.sender import EventCorrelator
+from kruntimes_core.cluster.event_recorder.recorder import EventQueue
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.testing.builders import NOW, make_pod, make_run
 from kruntimes_core.testing.objects import affinity_object, term_object
+from tests.unit.cluster.played import event_scene
 
 CROWD = 10_000
 
@@ -39,20 +42,18 @@ def most_in_a_second(way: EventWay) -> int:
     return max(sum(begin <= at < begin + 1 for at in times) for begin in times)
 
 
-def test_a_crowd_is_told_of_at_the_pace_and_after_a_burst(announced: Play) -> None:
-    async def scene(site: Site, way: EventWay) -> None:
-        site.start()
-        for number in range(200):
-            site.run(f"r{number:03}")
-        await site.passes(AFTER + 5)
-        assert len(way.calls) == 25 + 5 * 5
-        assert most_in_a_second(way) == 25 + 5
-        await site.passes(5)
-        assert len(way.calls) == 25 + 5 * 10
-        assert len({event["regarding"]["name"] for event in way.events}) == len(way.events)
-        assert way.at_a_time == 1
-
-    announced(scene)
+@event_scene()
+async def test_a_crowd_is_told_of_at_the_pace_and_after_a_burst(site: Site, way: EventWay) -> None:
+    site.start()
+    for number in range(200):
+        site.run(f"r{number:03}")
+    await site.passes(AFTER + 5)
+    assert len(way.calls) == 25 + 5 * 5
+    assert most_in_a_second(way) == 25 + 5
+    await site.passes(5)
+    assert len(way.calls) == 25 + 5 * 10
+    assert len({event["regarding"]["name"] for event in way.events}) == len(way.events)
+    assert way.at_a_time == 1
 
 
 def test_of_a_crowd_no_more_are_looked_at_than_are_told_of() -> None:
@@ -76,37 +77,32 @@ def test_of_a_crowd_no_more_are_looked_at_than_are_told_of() -> None:
     assert looked == {str(number): 1 for number in range(7)}
 
 
-def test_a_crowd_beside_which_others_are_told_of_too(announced: Play) -> None:
+@event_scene()
+async def test_a_crowd_beside_which_others_are_told_of_too(site: Site, way: EventWay) -> None:
     """What lasts is told of for minutes, and an invalid Run does not wait for that."""
-
-    async def scene(site: Site, way: EventWay) -> None:
-        site.start()
-        for number in range(300):
-            site.run(f"r{number:03}")
-        await site.passes(AFTER + 10)
-        site.run("bad", affinity=affinity_object(required=[term_object()]))
-        await site.passes(2)
-        assert [event["reason"] for event in way.of("bad")] == ["InvalidRun"]
-
-    announced(scene)
+    site.start()
+    for number in range(300):
+        site.run(f"r{number:03}")
+    await site.passes(AFTER + 10)
+    site.run("bad", affinity=affinity_object(required=[term_object()]))
+    await site.passes(2)
+    assert [event["reason"] for event in way.of("bad")] == ["InvalidRun"]
 
 
-def test_what_is_beyond_the_queue_is_dropped_and_counted(announced: Play) -> None:
-    async def scene(site: Site, way: EventWay) -> None:
-        site.start()
-        await site.passes(1)
-        recorder = recorder_of(site)
-        for number in range(1_300):
-            recorder.sources.oversold(make_pod("py-0"), make_run(f"r{number:04}"))
-        assert recorder.lengths[Lane.AT_ONCE] == 1_000
-        assert recorder.counts[EventReason.RUNTIME_POD_OVERSOLD, EventOutcome.DROPPED] == 300
-        await site.passes(4)
-        told = recorder.counts[EventReason.RUNTIME_POD_OVERSOLD, EventOutcome.CREATED]
-        assert told == len(way.events)
-        under_way = 1_000 - recorder.lengths[Lane.AT_ONCE] - told
-        assert under_way in (0, 1)
-
-    announced(scene)
+@event_scene()
+async def test_what_is_beyond_the_queue_is_dropped_and_counted(site: Site, way: EventWay) -> None:
+    site.start()
+    await site.passes(1)
+    recorder = recorder_of(site)
+    for number in range(1_300):
+        recorder.sources.oversold(make_pod("py-0"), make_run(f"r{number:04}"))
+    assert recorder.lengths[Lane.AT_ONCE] == 1_000
+    assert recorder.counts[EventReason.RUNTIME_POD_OVERSOLD, EventOutcome.DROPPED] == 300
+    await site.passes(4)
+    told = recorder.counts[EventReason.RUNTIME_POD_OVERSOLD, EventOutcome.CREATED]
+    assert told == len(way.events)
+    under_way = 1_000 - recorder.lengths[Lane.AT_ONCE] - told
+    assert under_way in (0, 1)
 
 
 def test_no_more_runs_are_watched_than_can_be_told_of() -> None:
@@ -179,22 +175,19 @@ def test_the_pace_is_what_was_asked_for(announced: Play, per_second: float) -> N
     announced(scene, per_second=per_second)
 
 
-def test_an_event_does_not_change_with_every_try_of_its_run(announced: Play) -> None:
+@event_scene()
+async def test_an_event_does_not_change_with_every_try_of_its_run(site: Site, way: EventWay) -> None:
     """Other Runs come and go every second; the one that waits is tried each time, and told of once."""
-
-    async def scene(site: Site, way: EventWay) -> None:
-        site.pod("py-0", runs=2)
-        site.start()
-        site.run("small")
-        await site.passes(1)
-        site.run("big", requests={"runs": 2})
-        for number in range(int(AFTER + REPEAT)):
-            site.run(f"r{number}")
-            await site.passes(0.5)
-            site.end("small" if not number else f"r{number - 1}")
-            await site.passes(0.5)
-        assert site.pod_of("big") is None
-        bodies = [json.loads(call.body or b"") for _, call in way.calls]
-        assert (len([body for body in bodies if "regarding" in body]), len(bodies)) == (1, 2)
-
-    announced(scene)
+    site.pod("py-0", runs=2)
+    site.start()
+    site.run("small")
+    await site.passes(1)
+    site.run("big", requests={"runs": 2})
+    for number in range(int(AFTER + REPEAT)):
+        site.run(f"r{number}")
+        await site.passes(0.5)
+        site.end("small" if not number else f"r{number - 1}")
+        await site.passes(0.5)
+    assert site.pod_of("big") is None
+    bodies = [json.loads(call.body or b"") for _, call in way.calls]
+    assert (len([body for body in bodies if "regarding" in body]), len(bodies)) == (1, 2)

@@ -11,13 +11,13 @@ from memoryapi.events import AFTER, REPEAT, EventWay, Play, recorder_of
 from memoryapi.site import Site
 
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, Response
-from kruntimes_core.cluster.event_recorder.event import EventReason
-from kruntimes_core.cluster.event_recorder.event_queue import Lane
-from kruntimes_core.framework.plugin_results import InvalidRun
+from kruntimes_core.cluster.event_recorder.event import EventReason, Lane
+from kruntimes_core.framework.hookspecs import InvalidRun
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness.api_server import PODS
 from kruntimes_core.testing.objects import affinity_object, term_object
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+from tests.unit.cluster.played import event_scene
 
 SECRET = "hunter2"  # noqa: S105 - it is what must not be told
 
@@ -147,21 +147,19 @@ def test_one_conflict_of_a_run_that_then_queues_for_long_makes_none(announced: P
 # InvalidRun
 
 
-def test_a_run_that_is_ended_as_failed_is_told_of_at_once_without_its_selectors(announced: Play) -> None:
-    async def scene(site: Site, way: EventWay) -> None:
-        site.start()
-        site.run("r1", affinity=affinity_object(required=[term_object({"-no key-": SECRET})]))
-        await site.passes(1)
-        assert site.status("r1")["phase"] == "Failed"
-        (event,) = way.of("r1")
-        assert (event["reason"], event["action"]) == ("InvalidRun", "Scheduling")
-        assert (
-            event["note"] == "can never be scheduled (InvalidAffinity): status.message says what to correct"
-        )
-        await site.passes(2 * REPEAT)
-        assert way.said() == [("r1", "InvalidRun", 1)]
-
-    announced(scene)
+@event_scene()
+async def test_a_run_that_is_ended_as_failed_is_told_of_at_once_without_its_selectors(
+    site: Site, way: EventWay
+) -> None:
+    site.start()
+    site.run("r1", affinity=affinity_object(required=[term_object({"-no key-": SECRET})]))
+    await site.passes(1)
+    assert site.status("r1")["phase"] == "Failed"
+    (event,) = way.of("r1")
+    assert (event["reason"], event["action"]) == ("InvalidRun", "Scheduling")
+    assert event["note"] == "can never be scheduled (InvalidAffinity): status.message says what to correct"
+    await site.passes(2 * REPEAT)
+    assert way.said() == [("r1", "InvalidRun", 1)]
 
 
 def test_what_a_plugin_says_of_an_invalid_run_stays_in_its_status(announced: Play) -> None:
@@ -204,59 +202,55 @@ def test_a_lost_answer_does_not_keep_an_invalid_run_from_its_event(announced: Pl
     announced(scene)
 
 
-def test_a_run_that_is_cancelled_makes_none(announced: Play) -> None:
-    async def scene(site: Site, way: EventWay) -> None:
-        site.start()
-        site.run("r1")
-        await site.passes(1)
-        site.change("r1", spec={"cancelRequested": True})
-        await site.passes(2 * AFTER)
-        assert site.status("r1")["phase"] == "Cancelled"
-        assert way.calls == []
-
-    announced(scene)
+@event_scene()
+async def test_a_run_that_is_cancelled_makes_none(site: Site, way: EventWay) -> None:
+    site.start()
+    site.run("r1")
+    await site.passes(1)
+    site.change("r1", spec={"cancelRequested": True})
+    await site.passes(2 * AFTER)
+    assert site.status("r1")["phase"] == "Cancelled"
+    assert way.calls == []
 
 
 # RuntimePodOversold
 
 
-def test_a_pod_that_holds_more_than_it_has_is_told_of_with_the_run(announced: Play) -> None:
-    async def scene(site: Site, way: EventWay) -> None:
-        pod = site.pod("py-0", runs=1)
-        site.start()
-        site.run("r1", pod="py-0")
-        await site.passes(1)
-        assert way.calls == []
-        site.run("r2", pod="py-0")
-        await site.passes(1)
-        (event,) = way.events
-        assert (event["reason"], event["action"]) == ("RuntimePodOversold", "Watching")
-        assert event["regarding"]["kind"] == "Pod"
-        assert event["regarding"]["apiVersion"] == "v1"
-        assert event["regarding"]["uid"] == pod["metadata"]["uid"]
-        assert (event["related"]["kind"], event["related"]["name"]) == ("Run", "r2")
-
-    announced(scene)
+@event_scene()
+async def test_a_pod_that_holds_more_than_it_has_is_told_of_with_the_run(site: Site, way: EventWay) -> None:
+    pod = site.pod("py-0", runs=1)
+    site.start()
+    site.run("r1", pod="py-0")
+    await site.passes(1)
+    assert way.calls == []
+    site.run("r2", pod="py-0")
+    await site.passes(1)
+    (event,) = way.events
+    assert (event["reason"], event["action"]) == ("RuntimePodOversold", "Watching")
+    assert event["regarding"]["kind"] == "Pod"
+    assert event["regarding"]["apiVersion"] == "v1"
+    assert event["regarding"]["uid"] == pod["metadata"]["uid"]
+    assert (event["related"]["kind"], event["related"]["name"]) == ("Run", "r2")
 
 
-def test_a_pod_that_advertises_less_than_it_holds_is_told_of_when_that_is_seen(announced: Play) -> None:
-    async def scene(site: Site, way: EventWay) -> None:
-        site.pod("py-0", runs=2)
-        site.start()
-        site.run("r1")
-        site.run("r2")
-        await site.passes(1)
-        lowered = {"metadata": {"annotations": {"kruntimes.io/capacity.runs": "1"}}}
-        site.server.change(PODS, NAMESPACE, "py-0", lowered)
-        await site.passes(1)
-        assert way.said() == [("py-0", "RuntimePodOversold", 1)]
-        assert "related" not in way.events[0]
-        # Heartbeats come by, and its Runs go on: it is the same state.
-        site.change("r1", status={"phase": "Running"})
-        await site.passes(12)
-        assert way.said() == [("py-0", "RuntimePodOversold", 1)]
-
-    announced(scene)
+@event_scene()
+async def test_a_pod_that_advertises_less_than_it_holds_is_told_of_when_that_is_seen(
+    site: Site, way: EventWay
+) -> None:
+    site.pod("py-0", runs=2)
+    site.start()
+    site.run("r1")
+    site.run("r2")
+    await site.passes(1)
+    lowered = {"metadata": {"annotations": {"kruntimes.io/capacity.runs": "1"}}}
+    site.server.change(PODS, NAMESPACE, "py-0", lowered)
+    await site.passes(1)
+    assert way.said() == [("py-0", "RuntimePodOversold", 1)]
+    assert "related" not in way.events[0]
+    # Heartbeats come by, and its Runs go on: it is the same state.
+    site.change("r1", status={"phase": "Running"})
+    await site.passes(12)
+    assert way.said() == [("py-0", "RuntimePodOversold", 1)]
 
 
 # Scheduled

@@ -12,6 +12,7 @@ from memoryapi.site import Site, play
 from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import RUNS
+from tests.unit.cluster.played import scheduler_scene
 
 WATCH_LAG_SECONDS, LATENCY_SECONDS = 3.0, 0.2
 
@@ -76,22 +77,20 @@ async def _longest_free(site: Site) -> float:
         longest = max(longest, now - free_since)
 
 
-def test_five_hundred_hopeless_runs_and_fifty_beating_pods_keep_nobody_waiting(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        for number in range(50):
-            site.pod(f"py-{number:02}", runs=1)
-        for number in range(500):
-            site.run(f"hopeless-{number:03}", requests={"gpu": 1})
-        site.start()
-        await site.passes(60)
-        texts = site.api.count("patch", "runs")
-        cycles = site.host.engine.counters.syncs.total()
-        # They wait in one class, which is looked at each 30 s; 600 heartbeats cost nothing.
-        assert texts == 500
-        assert cycles == 500 + 2
-        site.run("fits")
-        await site.passes(1)
-        assert site.pod_of("fits") is not None
-        assert site.api.count("patch", "runs") == 501
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_five_hundred_hopeless_runs_and_fifty_beating_pods_keep_nobody_waiting(site: Site) -> None:
+    for number in range(50):
+        site.pod(f"py-{number:02}", runs=1)
+    for number in range(500):
+        site.run(f"hopeless-{number:03}", requests={"gpu": 1})
+    site.start()
+    await site.passes(60)
+    texts = site.api.count("patch", "runs")
+    cycles = site.host.engine.counters.syncs.total()
+    # They wait in one class, which is looked at each 30 s; 600 heartbeats cost nothing.
+    assert texts == 500
+    assert cycles == 500 + 2
+    site.run("fits")
+    await site.passes(1)
+    assert site.pod_of("fits") is not None
+    assert site.api.count("patch", "runs") == 501

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from memoryapi.calls import status
 from memoryapi.faults import applied_first, cut, one_by_one
-from memoryapi.site import Site, play
+from memoryapi.site import Site
 
 from kruntimes_core.cluster.client.transport import Response
-from kruntimes_core.framework.configuration import Profiles
+from tests.unit.cluster.played import scheduler_scene
 
 READ = ("get", "runs")
 LATE_SECONDS = 10.0
@@ -29,41 +29,37 @@ def binds(site: Site, name: str) -> int:
 
 @pytest.mark.parametrize("reads", [(), (status(503), cut())], ids=["a read tells", "two reads fail"])
 @pytest.mark.parametrize("fate", [cut(), status(504, "Timeout")], ids=["cut", "504"])
-def test_unknown_is_not_failed(
-    profiles: Profiles, fate: Response | Exception, reads: tuple[Response | Exception, ...]
+@scheduler_scene()
+async def test_unknown_is_not_failed(
+    site: Site, fate: Response | Exception, reads: tuple[Response | Exception, ...]
 ) -> None:
-    async def scene(site: Site) -> None:
-        await contested(site)
-        site.api.faults += [applied_first(site, "r1", fate), one_by_one(READ, *reads)]
-        site.run("r1", uid="uid-r1")
-        site.run("r2", uid="uid-r2")
-        for _ in range(60):
-            await site.passes(0.5)
-            assert site.pod_of("r2") is None
-        assert site.pod_of("r1") == "py-0"
-        assert binds(site, "r1") == 1
-        assert site.api.count(*READ) > len(reads)
-        # The doubt has ended: what ends the Run frees its room.
-        site.api.lag_seconds.clear()
-        site.end("r1")
-        await site.passes(2)
-        assert site.pod_of("r2") == "py-0"
-
-    play(profiles, scene)
+    await contested(site)
+    site.api.faults += [applied_first(site, "r1", fate), one_by_one(READ, *reads)]
+    site.run("r1", uid="uid-r1")
+    site.run("r2", uid="uid-r2")
+    for _ in range(60):
+        await site.passes(0.5)
+        assert site.pod_of("r2") is None
+    assert site.pod_of("r1") == "py-0"
+    assert binds(site, "r1") == 1
+    assert site.api.count(*READ) > len(reads)
+    # The doubt has ended: what ends the Run frees its room.
+    site.api.lag_seconds.clear()
+    site.end("r1")
+    await site.passes(2)
+    assert site.pod_of("r2") == "py-0"
 
 
 @pytest.mark.parametrize("code", [400, 404, 409, 422, 499])
-def test_a_definite_refusal_frees_the_room_at_once(profiles: Profiles, code: int) -> None:
-    async def scene(site: Site) -> None:
-        await contested(site)
-        refusal = status(code, {404: "NotFound", 409: "Conflict", 422: "Invalid"}.get(code, "BadRequest"))
-        site.api.faults.append(one_by_one(("patch", "runs"), refusal, name="r1"))
-        site.run("r1", uid="uid-r1")
-        site.run("r2", uid="uid-r2")
-        await site.passes(LATE_SECONDS + 2)
-        assert site.pod_of("r2") == "py-0"
-        assert site.pod_of("r1") is None
-        await site.passes(60)
-        assert binds(site, "r1") == 0
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_a_definite_refusal_frees_the_room_at_once(site: Site, code: int) -> None:
+    await contested(site)
+    refusal = status(code, {404: "NotFound", 409: "Conflict", 422: "Invalid"}.get(code, "BadRequest"))
+    site.api.faults.append(one_by_one(("patch", "runs"), refusal, name="r1"))
+    site.run("r1", uid="uid-r1")
+    site.run("r2", uid="uid-r2")
+    await site.passes(LATE_SECONDS + 2)
+    assert site.pod_of("r2") == "py-0"
+    assert site.pod_of("r1") is None
+    await site.passes(60)
+    assert binds(site, "r1") == 0

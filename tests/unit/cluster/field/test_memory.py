@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 from random import Random
 
 from memoryapi.calls import target
-from memoryapi.site import Site, play
+from memoryapi.site import Site
 from virtual.planning import InlinePlanner
 from virtual.time import VirtualClock, run_virtual
 
@@ -19,10 +19,11 @@ from kruntimes_core.cluster.client.transport import Call, Response
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.builders import NOW
 from kruntimes_core.testing.objects import pod_object, run_object
+from tests.unit.cluster.played import scheduler_scene
 
 RUNS, UPDATES = 2_500, 1_000
 SOURCE, MANAGED_FIELDS = 200_000, 20_000
@@ -144,22 +145,19 @@ def _traced() -> int:
     return tracemalloc.get_traced_memory()[0]
 
 
-def test_a_thousand_runs_that_come_and_go_leave_no_entry_anywhere(profiles: Profiles) -> None:
+@scheduler_scene()
+async def test_a_thousand_runs_that_come_and_go_leave_no_entry_anywhere(site: Site) -> None:
     """They are deleted while they wait, while they are bound, and in their delay or backoff."""
-
-    async def scene(site: Site) -> None:
-        site.pod("py-0", runs=2)
-        site.start()
-        await site.passes(1)
-        before = site.host.engine.sizes
-        for number in range(1_000):
-            delayed = {"attempt": 3, "conditions": [{"type": "Running", "status": "False"}]}
-            fields = {"requests": {"gpu": 1}} if number % 3 == 0 else {}
-            site.run(f"r{number}", uid=f"U{number}", status=delayed if number % 3 == 1 else {}, **fields)
-            await site.passes(0.05)
-            site.delete(f"r{number}")
-        await site.passes(61)
-        assert site.host.engine.sizes == before
-        assert site.host.dispatcher.in_flight == 0
-
-    play(profiles, scene)
+    site.pod("py-0", runs=2)
+    site.start()
+    await site.passes(1)
+    before = site.host.engine.sizes
+    for number in range(1_000):
+        delayed = {"attempt": 3, "conditions": [{"type": "Running", "status": "False"}]}
+        fields = {"requests": {"gpu": 1}} if number % 3 == 0 else {}
+        site.run(f"r{number}", uid=f"U{number}", status=delayed if number % 3 == 1 else {}, **fields)
+        await site.passes(0.05)
+        site.delete(f"r{number}")
+    await site.passes(61)
+    assert site.host.engine.sizes == before
+    assert site.host.dispatcher.in_flight == 0

@@ -11,32 +11,30 @@ from memoryapi.site import Site, play
 from virtual.planning import InlinePlanner
 
 from kruntimes_core.cluster.client.transport import Call, Response
-from kruntimes_core.cluster.plugin_worker.protocol import Done, PluginWork
+from kruntimes_core.cluster.plugin_worker import Done, PluginWork
 from kruntimes_core.engine.plugin_work import PlanWork
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.testing.harness import PODS, RUNS
+from tests.unit.cluster.played import scheduler_scene
 
 HELD_SECONDS = 2.0
 
 
 @pytest.mark.parametrize("order", ["deleted, added", "added, deleted"])
-def test_a_write_for_a_run_that_is_gone_never_changes_its_successor(profiles: Profiles, order: str) -> None:
+@scheduler_scene()
+async def test_a_write_for_a_run_that_is_gone_never_changes_its_successor(site: Site, order: str) -> None:
     """The write takes 3 s; the second Run asks for less, so that the room shows whose it is."""
-
-    async def scene(site: Site) -> None:
-        await _with_a_bind_under_way(site)
-        site.run("r1", uid="U2", requests={"gpu": 1})
-        if order == "added, deleted":
-            told = site.server.events[RUNS]
-            told[-2:] = reversed(told[-2:])
-        await site.passes(10)
-        assert site.server.invariants.binds == {("U2", 1): 1}
-        assert site.status("r1")["assignedPodUID"] == "uid-py-0"
-        pods = site.host.engine.cache.snapshot("team-a", "py", site.clock.now().wall).pods
-        assert dict(pods["py-0"].usage) == {"runs": 1, "gpu": 1}
-        assert site.host.engine.sizes["runs"] == 1
-
-    play(profiles, scene)
+    await _with_a_bind_under_way(site)
+    site.run("r1", uid="U2", requests={"gpu": 1})
+    if order == "added, deleted":
+        told = site.server.events[RUNS]
+        told[-2:] = reversed(told[-2:])
+    await site.passes(10)
+    assert site.server.invariants.binds == {("U2", 1): 1}
+    assert site.status("r1")["assignedPodUID"] == "uid-py-0"
+    pods = site.host.engine.cache.snapshot("team-a", "py", site.clock.now().wall).pods
+    assert dict(pods["py-0"].usage) == {"runs": 1, "gpu": 1}
+    assert site.host.engine.sizes["runs"] == 1
 
 
 async def _with_a_bind_under_way(site: Site) -> None:
@@ -119,22 +117,20 @@ def test_a_pod_that_changed_while_a_plugin_held_the_cycle_gets_nothing(
     play(profiles, scene, plugin_worker=planner)
 
 
-def test_a_run_that_was_to_go_to_the_former_pod_goes_to_its_successor_once_that_is_ready(
-    profiles: Profiles,
+@scheduler_scene(plugin_worker=Slow())
+async def test_a_run_that_was_to_go_to_the_former_pod_goes_to_its_successor_once_that_is_ready(
+    site: Site,
 ) -> None:
-    async def scene(site: Site) -> None:
-        site.pod("py-0", uid="P0", runs=1)
-        site.start()
-        await site.passes(1)
-        site.run("r1")
-        await site.passes(0.5)
-        _replaced(site)
-        # It names the Pod that is gone, and takes no room of the one that bears its name now.
-        site.run("lost", pod="py-0", pod_uid="P0")
-        await site.passes(5)
-        site.ready("py-0", True)
-        await site.passes(2 * HELD_SECONDS + 2)
-        assert site.status("r1")["assignedPodUID"] == "P0b"
-        assert site.server.invariants.binds.total() == 1
-
-    play(profiles, scene, plugin_worker=Slow())
+    site.pod("py-0", uid="P0", runs=1)
+    site.start()
+    await site.passes(1)
+    site.run("r1")
+    await site.passes(0.5)
+    _replaced(site)
+    # It names the Pod that is gone, and takes no room of the one that bears its name now.
+    site.run("lost", pod="py-0", pod_uid="P0")
+    await site.passes(5)
+    site.ready("py-0", True)
+    await site.passes(2 * HELD_SECONDS + 2)
+    assert site.status("r1")["assignedPodUID"] == "P0b"
+    assert site.server.invariants.binds.total() == 1

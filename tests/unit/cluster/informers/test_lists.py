@@ -7,11 +7,11 @@ import json
 import pytest
 from memoryapi.calls import line, status
 from memoryapi.faults import one_by_one
-from memoryapi.site import Site, play
+from memoryapi.site import Site
 
 from kruntimes_core.cluster.client.transport import MaybeSentError, Response
-from kruntimes_core.framework.configuration import Profiles
 from tests.unit.cluster.informers.scene import started
+from tests.unit.cluster.played import scheduler_scene
 
 NAMESPACE = "team-a"
 GONE = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"}
@@ -25,57 +25,51 @@ def _many(site: Site) -> None:
 
 
 @pytest.mark.parametrize("broken", [status(410, "Expired"), MaybeSentError("reset"), Response(200, b"{}")])
-def test_half_a_list_is_no_list(profiles: Profiles, broken: Response | Exception) -> None:
-    async def scene(site: Site) -> None:
-        site.api.page_size = 10
-        await started(site, runs=30)
-        _many(site)
-        await site.passes(1)
-        (stream,) = (one for one in site.api.streams if one.plural == "runs")
-        # The first page comes, the second one breaks: twice, and then all is asked for at once.
-        site.api.faults.append(one_by_one(("list", "runs"), None, broken, None, broken))
-        stream.inject.append(line("ERROR", GONE))
-        for _ in range(100):
-            await site.passes(0.1)
-            assert len(site.host.engine.cache.targets(NAMESPACE)) == 1
-            assert not any(site.pod_of(f"w{number}") for number in range(5))
-        lists = [dict(call.query) for _, what, call in site.api.calls if what.kind == ("list", "runs")][-5:]
-        assert [("limit" in query, "continue" in query) for query in lists] == [
-            (True, False),
-            (True, True),
-            (True, False),
-            (True, True),
-            (False, False),
-        ]
-        assert site.host.engine.sizes["runs"] == 35
-        assert site.why_not_ready() == []
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_half_a_list_is_no_list(site: Site, broken: Response | Exception) -> None:
+    site.api.page_size = 10
+    await started(site, runs=30)
+    _many(site)
+    await site.passes(1)
+    (stream,) = (one for one in site.api.streams if one.plural == "runs")
+    # The first page comes, the second one breaks: twice, and then all is asked for at once.
+    site.api.faults.append(one_by_one(("list", "runs"), None, broken, None, broken))
+    stream.inject.append(line("ERROR", GONE))
+    for _ in range(100):
+        await site.passes(0.1)
+        assert len(site.host.engine.cache.targets(NAMESPACE)) == 1
+        assert not any(site.pod_of(f"w{number}") for number in range(5))
+    lists = [dict(call.query) for _, what, call in site.api.calls if what.kind == ("list", "runs")][-5:]
+    assert [("limit" in query, "continue" in query) for query in lists] == [
+        (True, False),
+        (True, True),
+        (True, False),
+        (True, True),
+        (False, False),
+    ]
+    assert site.host.engine.sizes["runs"] == 35
+    assert site.why_not_ready() == []
 
 
-def test_a_page_of_another_version_breaks_the_list(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.api.page_size = 10
-        site.pod("py-0", runs=30)
-        _many(site)
-        other = Response(200, json.dumps({"metadata": {"resourceVersion": "999"}, "items": []}).encode())
-        site.api.faults.append(one_by_one(("list", "runs"), None, other))
-        site.start()
-        await site.passes(3)
-        assert "of another version" in site.log
-        assert site.host.engine.sizes["runs"] == 35
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_a_page_of_another_version_breaks_the_list(site: Site) -> None:
+    site.api.page_size = 10
+    site.pod("py-0", runs=30)
+    _many(site)
+    other = Response(200, json.dumps({"metadata": {"resourceVersion": "999"}, "items": []}).encode())
+    site.api.faults.append(one_by_one(("list", "runs"), None, other))
+    site.start()
+    await site.passes(3)
+    assert "of another version" in site.log
+    assert site.host.engine.sizes["runs"] == 35
 
 
-def test_short_pages_and_a_server_without_pages_are_fine(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.api.page_size = 1
-        site.pod("py-0", runs=31)
-        _many(site)
-        site.start()
-        await site.passes(3)
-        assert site.host.engine.sizes["runs"] == 35
-        assert sum(site.pod_of(f"w{number}") is not None for number in range(5)) == 1
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_short_pages_and_a_server_without_pages_are_fine(site: Site) -> None:
+    site.api.page_size = 1
+    site.pod("py-0", runs=31)
+    _many(site)
+    site.start()
+    await site.passes(3)
+    assert site.host.engine.sizes["runs"] == 35
+    assert sum(site.pod_of(f"w{number}") is not None for number in range(5)) == 1

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kruntimes_core.cluster.leader_election.elector import LeaseDurations
 from kruntimes_core.cluster.leader_election.lease_lock import (
     Lease,
     ObservedLease,
@@ -17,7 +18,6 @@ from kruntimes_core.cluster.leader_election.lease_lock import (
     new_identity,
     released,
 )
-from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.times import micro_time
@@ -205,9 +205,9 @@ def test_where_the_lease_is(
     ("asked", "environment", "named"),
     [
         (None, {}, "nothing says in which namespace the Lease is: give --lease-namespace"),
-        ("", {}, "--lease-namespace '' is no name of a namespace"),
-        ("Team A", {}, "--lease-namespace 'Team A' is no name of a namespace"),
-        (None, {"POD_NAMESPACE": "a/b"}, "POD_NAMESPACE 'a/b' is no name of a namespace"),
+        ("", {}, "--lease-namespace '' is not a valid name of a namespace"),
+        ("Team A", {}, "--lease-namespace 'Team A' is not a valid name of a namespace"),
+        (None, {"POD_NAMESPACE": "a/b"}, "POD_NAMESPACE 'a/b' is not a valid name of a namespace"),
     ],
 )
 def test_no_namespace_is_one_line(

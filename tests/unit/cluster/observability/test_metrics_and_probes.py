@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import re
 import threading
 import urllib.request
@@ -15,18 +16,30 @@ from memoryapi.events import EventWay
 from memoryapi.site import Site, play
 from virtual.planning import InlinePlanner
 
+from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer, DryRunSettings
 from kruntimes_core.cluster.dry_run.report import register_dry_run_metrics
-from kruntimes_core.cluster.leader_election.elector import LeaderElector, show_election
-from kruntimes_core.cluster.leader_election.lease_term import LeaseDurations, LeaseTerm
-from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress, parse_address
-from kruntimes_core.cluster.observability.health import HealthCheck, probe_text
+from kruntimes_core.cluster.leader_election.elector import (
+    LeaderElector,
+    LeaseDurations,
+    LeaseTerm,
+    register_election_metrics,
+)
+from kruntimes_core.cluster.observability.endpoints import (
+    Endpoints,
+    HealthCheck,
+    ListenAddress,
+    parse_address,
+    probe_text,
+)
+from kruntimes_core.cluster.observability.http_server import RequestProblems
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples
 from kruntimes_core.engine.counters import Counters, SyncResult
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+from tests.unit.cluster.played import scheduler_scene
 
 CONTRACT = [
     'kruntimes_scheduler_sync_total{result="scheduled"}',
@@ -68,7 +81,7 @@ def elector_of(site: Site) -> LeaderElector:
     )
 
 
-def comparison_of(site: Site) -> DryRunComparer:
+def comparer_of(site: Site) -> DryRunComparer:
     """A dry run's, that never hears of anything."""
     return DryRunComparer(
         settings=DryRunSettings(),
@@ -86,8 +99,8 @@ def test_the_reference_names_all_metrics_of_a_host(profiles: Profiles) -> None:
     async def scene(site: Site) -> None:
         site.start()
         await site.passes(1)
-        show_election(site.host.metrics, elector_of(site))
-        dry_run = comparison_of(site)
+        register_election_metrics(site.host.metrics, elector_of(site))
+        dry_run = comparer_of(site)
         register_dry_run_metrics(site.host.metrics, dry_run.report, lambda: dry_run.held)
         shown = site.host.metrics.exposition().decode()
         families = re.findall(r"^# TYPE (\S+) (?:counter|gauge|histogram)$", shown, re.MULTILINE)
@@ -135,21 +148,19 @@ def test_a_scrape_while_others_count_loses_nothing(profiles: Profiles) -> None:
     assert "run_queue_duration_seconds_count 4000.0" in metrics.exposition().decode()
 
 
-def test_the_number_of_series_does_not_follow_the_users(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.start()
-        await site.passes(1)
-        counts = []
-        for size in (20, 300):
-            for number in range(size):
-                name = f"r{size}-{number}"
-                site.run(name, runtime=f"rt-{name}", namespace=f"ns-{number % 3}", uid=name)
-            await site.passes(2)
-            counts.append(series(site.host.metrics))
-        assert counts[0] == counts[1]
-        assert "rt-r" not in site.host.metrics.exposition().decode()
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_the_number_of_series_does_not_follow_the_users(site: Site) -> None:
+    site.start()
+    await site.passes(1)
+    counts = []
+    for size in (20, 300):
+        for number in range(size):
+            name = f"r{size}-{number}"
+            site.run(name, runtime=f"rt-{name}", namespace=f"ns-{number % 3}", uid=name)
+        await site.passes(2)
+        counts.append(series(site.host.metrics))
+    assert counts[0] == counts[1]
+    assert "rt-r" not in site.host.metrics.exposition().decode()
 
 
 def test_what_a_plugin_raises_is_no_label() -> None:
@@ -176,24 +187,22 @@ def test_what_a_plugin_raises_is_no_label() -> None:
     play(profiles, scene)
 
 
-def test_durations_are_never_negative(profiles: Profiles) -> None:
-    async def scene(site: Site) -> None:
-        site.pod("py-0", runs=2)
-        site.start()
-        await site.passes(1)
-        # Whoever created it has a clock that is 10 s ahead.
-        site.run("r1", metadata={"creationTimestamp": "2026-01-02T03:04:16Z"})
-        site.clock.jump(3600)
-        await site.passes(1)
-        site.clock.jump(-7200)
-        site.pod("py-1", runs=2, probed_at=site.clock.now().wall)
-        site.run("r2")
-        await site.passes(6)
-        text = site.host.metrics.exposition().decode()
-        assert "run_queue_duration_seconds_count 2.0" in text
-        assert 'run_queue_duration_seconds_bucket{le="10.0"} 2.0' in text
-
-    play(profiles, scene)
+@scheduler_scene()
+async def test_durations_are_never_negative(site: Site) -> None:
+    site.pod("py-0", runs=2)
+    site.start()
+    await site.passes(1)
+    # Whoever created it has a clock that is 10 s ahead.
+    site.run("r1", metadata={"creationTimestamp": "2026-01-02T03:04:16Z"})
+    site.clock.jump(3600)
+    await site.passes(1)
+    site.clock.jump(-7200)
+    site.pod("py-1", runs=2, probed_at=site.clock.now().wall)
+    site.run("r2")
+    await site.passes(6)
+    text = site.host.metrics.exposition().decode()
+    assert "run_queue_duration_seconds_count 2.0" in text
+    assert 'run_queue_duration_seconds_bucket{le="10.0"} 2.0' in text
 
 
 # Probes
@@ -249,7 +258,10 @@ def asked(
 
     async def main() -> list[tuple[int, str]]:
         endpoints = Endpoints(
-            alive=lambda: [HealthCheck("planner")], ready=lambda: [ready], metrics=lambda: b"m 1\n"
+            alive=lambda: [HealthCheck("plugin-worker")],
+            ready=lambda: [ready],
+            metrics=lambda: b"m 1\n",
+            problems=no_problems(),
         )
         await endpoints.open(probes, metrics)
         try:
@@ -261,6 +273,11 @@ def asked(
             await endpoints.close()
 
     return asyncio.run(main())
+
+
+def no_problems() -> RequestProblems:
+    clock = SystemClock()
+    return RequestProblems(Log(io.StringIO(), clock), clock)
 
 
 def local(port: int = 0) -> ListenAddress:
@@ -298,8 +315,9 @@ def test_an_endpoint_may_be_switched_off() -> None:
 
 def test_a_port_in_use_is_one_line(unused_port: int) -> None:
     async def main() -> None:
-        endpoints = Endpoints(alive=list, ready=list, metrics=bytes)
-        other = Endpoints(alive=list, ready=list, metrics=bytes)
+        endpoints, other = (
+            Endpoints(alive=list, ready=list, metrics=bytes, problems=no_problems()) for _ in range(2)
+        )
         await endpoints.open(local(unused_port), None)
         try:
             await other.open(local(unused_port), None)
@@ -328,7 +346,7 @@ def test_addresses_are_written_as_go_writes_them(text: str, host: str | None, po
 
 @pytest.mark.parametrize("text", ["8080", "", ":", ":65536", "a b:1", "::1:80", ":-1", "http://x:1"])
 def test_what_is_no_address_is_refused_with_its_option(text: str) -> None:
-    with pytest.raises(InputError, match=r"--x .* is no address"):
+    with pytest.raises(InputError, match=r"--x .* is not a valid address"):
         parse_address(text, "--x")
 
 

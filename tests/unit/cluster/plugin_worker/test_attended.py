@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from scenes.planning import work_of
 
-from kruntimes_core.cluster.plugin_worker.attended import CurrentCall, attended
+from kruntimes_core.cluster.attended_calls import CurrentCall, attended
 from kruntimes_core.engine.plugin_work import Runners, Work
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.framework.runtime import ScheduleResult

@@ -10,9 +10,7 @@ from typing import Any
 from scenes.planners import executed, passing, planning, reserve_of, returned
 from scenes.planning import work_of
 
-from kruntimes_core.cluster.plugin_worker.abandoned_calls import failed, failure
-from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
-from kruntimes_core.engine.assumed_runs import Unreserve
+from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker, failed, failure
 from kruntimes_core.engine.plugin_work import ReserveAnswer, UnreserveWork
 from kruntimes_core.framework.runtime import PluginFailure
 from kruntimes_core.testing.plugins import fake_plugin
@@ -33,7 +31,7 @@ def test_a_stuck_plugin_gets_its_unreserve_when_it_can() -> None:
         plain = fake_plugin("Hanger", reserve=passing, unreserve=unreserve)
         assumption = reserve_of(plain).assumption
         assert isinstance(await executed(planner, work_of(plugin)), PluginFailure)
-        due = UnreserveWork(due=Unreserve(assumption.profile.plugins[0], assumption, bound=True))
+        due = UnreserveWork(plugin=assumption.profile.plugins[0], assumption=assumption, bound=True)
         pending = asyncio.ensure_future(executed(planner, due))
         await asyncio.sleep(0)
         assert planner.free
@@ -62,7 +60,7 @@ def test_unreserves_that_a_stuck_plugin_is_owed_are_asked_in_turns_of_their_own(
         done: list[int] = []
         turns = 0
         for _ in range(owed):
-            due = UnreserveWork(due=Unreserve(assumption.profile.plugins[0], assumption, bound=True))
+            due = UnreserveWork(plugin=assumption.profile.plugins[0], assumption=assumption, bound=True)
             planner.submit(due, lambda result: done.append(turns))
         release.set()
         await returned(planner)
@@ -87,7 +85,7 @@ def test_a_plugin_that_hangs_again_in_what_it_is_owed_holds_nobody_up() -> None:
 
     async def scene(planner: ThreadPluginWorker) -> None:
         assumption = reserve_of(fake_plugin("Hanger", reserve=passing, unreserve=hanging)).assumption
-        due = UnreserveWork(due=Unreserve(assumption.profile.plugins[0], assumption, bound=True))
+        due = UnreserveWork(plugin=assumption.profile.plugins[0], assumption=assumption, bound=True)
         await executed(planner, due)
         for _ in range(3):
             planner.submit(due, lambda result: free.append(planner.free))
@@ -145,4 +143,4 @@ def test_a_plugin_that_was_not_asked_is_owed_nothing() -> None:
     work = reserve_of(fake_plugin("One", reserve=passing))
     answer = failed(work, failure(None, "it broke"))
     assert answer == ReserveAnswer((), broken=answer.broken)
-    assert answer.broken.plugin == "Planner"
+    assert answer.broken.plugin == "PluginWorker"

@@ -10,8 +10,8 @@ import pytest
 from scenes.planners import executed, passing, planning, returned
 from scenes.planning import work_of
 
-from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
-from kruntimes_core.engine.explain import EvaluateWork, EvaluationInput
+from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
+from kruntimes_core.engine.plugin_work import EvaluateWork, EvaluationInput
 from kruntimes_core.framework.runtime import PluginFailure, ScheduleResult
 from kruntimes_core.testing.builders import make_pod, make_run, make_snapshot
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
@@ -49,7 +49,7 @@ def test_a_call_that_does_not_return_is_abandoned_and_its_plugin_left_alone() ->
         assert planner.stuck == {"Hanger": 1}
         again = await executed(planner, work_of(hung))
         assert isinstance(again, PluginFailure)
-        assert "not asked until an earlier call returns" in again.error.problem
+        assert "not called until an earlier call returns" in again.error.problem
         assert asked == [1]
         assert isinstance(await executed(planner, work_of(fake_plugin(filter=passing))), ScheduleResult)
         release.set()

@@ -8,7 +8,7 @@ import threading
 from offering.scene import ALL, Scene
 from scenes.planners import executed, planning
 
-from kruntimes_core.cluster.plugin_worker.worker import ThreadPluginWorker
+from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.framework.runtime import PluginFailure, Unschedulable
 

@@ -11,10 +11,10 @@ from scenes.planners import executed, passing, planning
 from scenes.planning import work_of
 from virtual.planning import InlinePlanner
 
-from kruntimes_core.cluster.plugin_worker.worker import (
+from kruntimes_core.cluster.plugin_worker import (
     UNATTENDED,
     AdaptiveWait,
-    Handoff,
+    PluginCall,
     ThreadPluginWorker,
     WorkerThread,
 )
@@ -35,7 +35,7 @@ def test_work_is_executed_beside_the_loop() -> None:
         threads.append(threading.current_thread().name)
 
     planning(scene)
-    assert threads == ["kruntimes-planner"]
+    assert threads == ["kruntimes-plugin-worker"]
 
 
 def test_it_is_busy_while_a_call_is_under_way() -> None:
@@ -92,7 +92,7 @@ def test_after_work_that_took_longer_some_is_not_waited_for() -> None:
 
 
 def test_a_result_that_comes_too_late_is_told_once() -> None:
-    delivered: list[Handoff] = []
+    delivered: list[PluginCall] = []
     left = threading.Event()
     leave = threading.Event()
 
@@ -100,16 +100,20 @@ def test_a_result_that_comes_too_late_is_told_once() -> None:
         leave.wait(30)
 
     worker = WorkerThread(delivered.append, lambda worker, error: left.set())
-    handoff = worker.execute(work_of(fake_plugin(filter=waiting)))
-    assert not handoff.wait(0)
+    late, in_time = (
+        PluginCall(work_of(fake_plugin(filter=hook)), lambda result: None, worker)
+        for hook in (waiting, passing)
+    )
+    worker.execute(late)
+    assert not late.wait(0)
     leave.set()
-    in_time = worker.execute(work_of(fake_plugin(filter=passing)))
+    worker.execute(in_time)
     assert in_time.wait(30)
     assert isinstance(in_time.result, ScheduleResult)
     worker.retire()
     assert left.wait(30)
-    assert delivered == [handoff]
-    assert isinstance(handoff.result, ScheduleResult)
+    assert delivered == [late]
+    assert isinstance(late.result, ScheduleResult)
 
 
 def test_inline_plans_come_back_at_once() -> None:

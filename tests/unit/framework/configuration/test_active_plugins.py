@@ -301,7 +301,7 @@ def test_a_configuration_without_a_file_has_paths_and_no_lines(environment: Any)
 def test_what_is_wrong_without_a_file_begins_with_the_thing(environment: Any) -> None:
     def said() -> str:
         with pytest.raises(InputError) as caught:
-            build_profiles(Configuration.default(), environment.registry())
+            build_profiles(Configuration(), environment.registry())
         return str(caught.value)
 
     assert said().startswith("no active plugin of profile default provides capacity")

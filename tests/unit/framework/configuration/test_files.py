@@ -73,11 +73,11 @@ def test_every_field_is_read(text: str | bytes) -> None:
     ],
 )
 def test_nothing_means_the_defaults(text: str | bytes) -> None:
-    assert load(text) == Configuration.default()
+    assert load(text) == Configuration()
 
 
 def test_the_defaults_are_these() -> None:
-    default = Configuration.default()
+    default = Configuration()
     assert (default.heartbeat_staleness_seconds, default.sweep_interval_seconds) == (15, 30)
     assert (default.backoff.initial_seconds, default.backoff.max_seconds) == (1, 60)
     assert default.allow_no_capacity_filter is False
@@ -198,7 +198,7 @@ def test_a_path_is_a_file_and_no_path_means_the_defaults(tmp_path: Path) -> None
     file = tmp_path / "c.yaml"
     file.write_text("allowNoCapacityFilter: true")
     assert configuration_from(str(file)).allow_no_capacity_filter
-    assert configuration_from(None) == Configuration.default()
+    assert configuration_from(None) == Configuration()
     with pytest.raises(ConfigurationError, match="no such file or directory: name a readable"):
         configuration_from(str(tmp_path / "none.yaml"))
     with pytest.raises(ConfigurationError, match="is a directory"):

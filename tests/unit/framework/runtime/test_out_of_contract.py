@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from kruntimes_core import InvalidRun, Reject
-from kruntimes_core.framework.plugin_results import PluginError
-from kruntimes_core.framework.profile import Profile
+from kruntimes_core.framework.profile import PluginError, Profile
 from kruntimes_core.framework.runtime import Runner, ScheduleResult
 from kruntimes_core.testing import make_pod, make_run, make_snapshot
 from kruntimes_core.testing.plugins import fake_plugin

@@ -14,7 +14,7 @@ def test_the_pure_server_needs_no_aiohttp_and_no_loop() -> None:
     script = (
         "import sys\n"
         "import kruntimes_core.lab.apiserver.server\n"
-        "import kruntimes_core.lab.apiserver.rendering\n"
+        "import kruntimes_core.lab.apiserver.encoding\n"
         "print(sorted({'aiohttp', 'asyncio', 'kubernetes'} & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

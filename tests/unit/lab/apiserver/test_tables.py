@@ -9,12 +9,14 @@ import pytest
 
 from embedded.api import NOW
 from embedded.bodies import Object, pod_body
-from kruntimes_core.lab.apiserver.ages import age, duration
-from kruntimes_core.lab.apiserver.builtin.event_columns import EVENT
-from kruntimes_core.lab.apiserver.builtin.pod_columns import POD
-from kruntimes_core.lab.apiserver.columns import Column, custom_columns
-from kruntimes_core.lab.apiserver.field_errors import invalid
-from kruntimes_core.lab.apiserver.go_text import marshal, plain, quote
+from kruntimes_core.lab.apiserver.table_printers import (
+    EVENT_COLUMNS,
+    POD_COLUMNS,
+    TableColumn,
+    age,
+    custom_columns,
+    duration,
+)
 
 DAY = 86400
 
@@ -51,7 +53,7 @@ def test_the_age_of_no_time_is_unknown() -> None:
     assert age("2026-01-02T03:04:00Z", NOW) == "5s"
 
 
-def cells(columns: tuple[Column, ...], obj: Object) -> list[Any]:
+def cells(columns: tuple[TableColumn, ...], obj: Object) -> list[Any]:
     return [column.cell(obj, NOW) for column in columns]
 
 
@@ -86,7 +88,7 @@ def container(state: Object, *, ready: bool = False, restarts: int = 0) -> Objec
     ],
 )
 def test_the_state_of_a_pod(status: Object, shown: str) -> None:
-    assert " ".join(cells(POD, {**pod_body(), "status": status})[1:4]) == shown
+    assert " ".join(cells(POD_COLUMNS, {**pod_body(), "status": status})[1:4]) == shown
 
 
 def test_a_pod_that_goes_is_terminating_and_its_place_is_shown() -> None:
@@ -97,7 +99,7 @@ def test_a_pod_that_goes_is_terminating_and_its_place_is_shown() -> None:
         "podIPs": [{"ip": "10.0.0.1"}],
         "conditions": [{"type": "a", "status": "True"}, {"type": "b", "status": "False"}],
     }
-    assert cells(POD, pod)[2:] == ["Terminating", "0", "<unknown>", "10.0.0.1", "n1", "<none>", "1/2"]
+    assert cells(POD_COLUMNS, pod)[2:] == ["Terminating", "0", "<unknown>", "10.0.0.1", "n1", "<none>", "1/2"]
 
 
 def test_an_event_that_repeats_shows_when_and_how_often() -> None:
@@ -110,9 +112,9 @@ def test_an_event_that_repeats_shows_when_and_how_often() -> None:
         "count": 4,
         "source": {"component": "c"},
     }
-    assert cells(EVENT, event) == ["5s", "", "", "run", "", "c", "m", "10s", 4, "e"]
+    assert cells(EVENT_COLUMNS, event) == ["5s", "", "", "run", "", "c", "m", "10s", 4, "e"]
     series = {"count": 9, "lastObservedTime": "2026-01-02T03:04:04.000000Z"}
-    assert cells(EVENT, {**event, "series": series})[0::8] == ["1s", 9]
+    assert cells(EVENT_COLUMNS, {**event, "series": series})[0::8] == ["1s", 9]
 
 
 @pytest.mark.parametrize(
@@ -160,10 +162,3 @@ def test_a_resource_without_printer_columns_shows_its_age() -> None:
     _, column = custom_columns([])
     created = (NOW - timedelta(seconds=7)).isoformat().replace("+00:00", "Z")
     assert (column.name, column.cell({"metadata": {"creationTimestamp": created}}, NOW)) == ("Age", "7s")
-
-
-def test_values_are_written_as_go_writes_them() -> None:
-    assert quote('a"\\\n\x01\u200b\U000e0001ü') == '"a\\"\\\\\\n\\x01\\u200b\\U000e0001ü"'
-    assert marshal({"b": [1, None], "a": "<&>"}) == '{"a":"\\u003c\\u0026\\u003e","b":[1,null]}'
-    assert [plain(value) for value in (True, False, 5, 2.0, 2.5)] == ["true", "false", "5", "2", "2.5"]
-    assert str(invalid("a.b", {"c": 1}, "no")) == 'a.b: Invalid value: {"c":1}: no'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from embedded.api import Site, causes, new_api, refusal, told
+from embedded.api import Site, new_api, refusal, told
 from embedded.bodies import namespace_body, pod_body, run_body
 from kruntimes_core.lab.apiserver.requests import ListOptions
 
@@ -29,15 +29,6 @@ def test_a_watch_from_a_version_tells_what_is_later(runs: Site) -> None:
     assert told(watch) == []
 
 
-@pytest.mark.parametrize("since", ["", "0"])
-def test_a_watch_without_a_version_tells_first_what_is_there(runs: Site, since: str) -> None:
-    runs.create(run_body("b"))
-    runs.create(run_body("a"))
-    watch = runs.watch(resource_version=since)
-    runs.create(run_body("c"))
-    assert told(watch) == [("ADDED", "a"), ("ADDED", "b"), ("ADDED", "c")]
-
-
 def test_a_watch_tells_nothing_of_other_kinds_and_namespaces(runs: Site) -> None:
     Site(runs.api, "namespaces").create(namespace_body("other"))
     watch = runs.watch(resource_version=version(runs))
@@ -48,26 +39,6 @@ def test_a_watch_tells_nothing_of_other_kinds_and_namespaces(runs: Site) -> None
     runs.api.create(runs.resource, "other", run_body("x"))
     assert told(watch) == []
     assert told(everywhere) == [("ADDED", "x")]
-
-
-def test_an_object_comes_into_a_selection_and_leaves_it(runs: Site) -> None:
-    runs.create(run_body(labels={"app": "web"}))
-    watch = runs.watch(resource_version=version(runs), label_selector="app=db")
-    runs.merge("r1", {"metadata": {"labels": {"app": "db"}}})
-    runs.merge("r1", {"metadata": {"labels": {"more": "1"}}})
-    runs.merge("r1", {"metadata": {"labels": {"app": "web"}}})
-    events = watch.pending()
-    assert [event.type for event in events] == ["ADDED", "MODIFIED", "DELETED"]
-    last = events[-1].stored.object["metadata"]
-    assert last["labels"] == {"app": "db", "more": "1"}
-    assert last["resourceVersion"] == version(runs)
-
-
-def test_a_field_selector_watches_one_object(runs: Site) -> None:
-    watch = runs.watch(resource_version=version(runs), field_selector="metadata.name=b")
-    for name in ("a", "b", "c"):
-        runs.create(run_body(name))
-    assert told(watch) == [("ADDED", "b")]
 
 
 def test_a_watch_from_a_forgotten_version_is_lost(runs: Site) -> None:
@@ -131,18 +102,3 @@ def test_a_deleted_and_recreated_object_is_told_in_order(runs: Site) -> None:
     uids = [event.stored.object["metadata"]["uid"] for event in events]
     assert [event.type for event in events] == ["DELETED", "ADDED"]
     assert uids == [first["metadata"]["uid"], second["metadata"]["uid"]]
-
-
-@pytest.mark.parametrize(
-    ("options", "fault"),
-    [
-        ({"send_initial_events": True}, ("resourceVersionMatch", "FieldValueForbidden")),
-        ({"resource_version_match": "NotOlderThan"}, ("resourceVersionMatch", "FieldValueForbidden")),
-        ({"continue_token": "x"}, ("resourceVersionMatch", "FieldValueForbidden")),
-    ],
-)
-def test_options_that_make_no_sense_are_refused(
-    runs: Site, options: dict[str, object], fault: tuple[str, str]
-) -> None:
-    error = refusal(lambda: runs.watch(**options))
-    assert (error.code, causes(error)) == (422, {fault})

@@ -33,7 +33,7 @@ def test_it_leads_to_the_server_and_goes_at_the_end(tmp_path: Path) -> None:
 def test_a_file_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "config"
     path.write_text("apiVersion: v1\nkind: Config\n")
-    with pytest.raises(InputError, match="config holds something else: remove it, or choose"):
+    with pytest.raises(InputError, match="config is not from kruntimes dev: remove it, or choose"):
         kubeconfig(path, URL).__enter__()
     assert path.read_text() == "apiVersion: v1\nkind: Config\n"
 
@@ -52,7 +52,7 @@ def test_what_is_no_file_is_neither_read_nor_replaced(tmp_path: Path, kind: str)
         os.mkfifo(path)
     else:
         path.symlink_to("/dev/null")
-    with pytest.raises(InputError, match=r"config is no file, and would be replaced .*: choose another"):
+    with pytest.raises(InputError, match="config is not a regular file: choose another"):
         kubeconfig(path, URL).__enter__()
     assert path.exists()
 
@@ -79,7 +79,7 @@ def test_one_whose_cluster_is_still_served_is_left_to_it(tmp_path: Path) -> None
     path = tmp_path / "config"
     with kubeconfig(path, URL):
         for _ in range(2):
-            with pytest.raises(InputError, match="config leads to a kruntimes dev that still serves: stop"):
+            with pytest.raises(InputError, match="belongs to another kruntimes dev that is still running: "):
                 kubeconfig(path, "http://127.0.0.1:1").__enter__()
         assert URL in path.read_text()
         assert list(tmp_path.iterdir()) == [path]
@@ -138,9 +138,7 @@ def test_the_default_place_is_the_users_own(environment: dict[str, str], folder:
 def test_a_user_without_a_home_is_asked_for_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr(pwd, "getpwuid", lambda _: {}[_])
-    with pytest.raises(
-        InputError, match="knows this user's home, where the kubeconfig goes: give --kubeconfi"
-    ):
+    with pytest.raises(InputError, match="no home folder for the kubeconfig: give --kubeconfig-out"):
         default_path(7, {})
 
 

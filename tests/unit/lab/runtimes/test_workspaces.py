@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from kruntimes_core.lab.dev import manifests
+from kruntimes_core.lab.dev import workload
 from simulation.site import Site, passes, play
 
 
 def test_a_workspace_is_bound_once_a_pod_is_ready() -> None:
     async def scene(site: Site) -> None:
-        site.create("persistentworkspaces", manifests.workspace("data", "py"))
+        site.create("persistentworkspaces", workload.workspace("data", "py"))
         await passes(5)
         assert "status" not in site.get("persistentworkspaces", "data")
         site.runtime("sql")
@@ -27,7 +27,7 @@ def test_workspaces_spread_over_the_pods() -> None:
         site.runtime("py", 2)
         await passes(2)
         for name in "abcd":
-            site.create("persistentworkspaces", manifests.workspace(name, "py"))
+            site.create("persistentworkspaces", workload.workspace(name, "py"))
             await passes(1)
         pods = [site.get("persistentworkspaces", name)["status"]["boundPod"] for name in "abcd"]
         assert pods == ["py-0", "py-1", "py-0", "py-1"]
@@ -38,7 +38,7 @@ def test_workspaces_spread_over_the_pods() -> None:
 def test_a_workspace_is_lost_with_its_pod() -> None:
     async def scene(site: Site) -> None:
         site.runtime()
-        site.create("persistentworkspaces", manifests.workspace("data", "py"))
+        site.create("persistentworkspaces", workload.workspace("data", "py"))
         await passes(2)
         site.change("runtimes", "py", spec={"replicas": 0})
         await passes(3)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from counting.ticks import Ticks
 
-from kruntimes_core.engine.settings import Settings
+from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles
+from kruntimes_core.lab.bench.engine.driver import EngineSetup
 from kruntimes_core.lab.bench.engine.shape import Shape
-from kruntimes_core.lab.bench.engine.site import Means
 from kruntimes_core.testing.plugins import installed_profiles
 
 
@@ -26,9 +26,9 @@ def profiles() -> Profiles:
 
 
 @pytest.fixture
-def means(profiles: Profiles, ticks: Ticks) -> Means:
+def means(profiles: Profiles, ticks: Ticks) -> EngineSetup:
     """The supplied plugins, on a clock that stands still."""
-    return Means(profiles, Settings(), ticks, ticks)
+    return EngineSetup(profiles, Settings(), ticks, ticks)
 
 
 @pytest.fixture
@@ -38,6 +38,6 @@ def tiny() -> Shape:
 
 
 @pytest.fixture
-def means_of(ticks: Ticks) -> Callable[[Profiles], Means]:
+def means_of(ticks: Ticks) -> Callable[[Profiles], EngineSetup]:
     """Means with other plugins, on the same clock."""
-    return lambda profiles: Means(profiles, Settings(), ticks, ticks)
+    return lambda profiles: EngineSetup(profiles, Settings(), ticks, ticks)

@@ -9,14 +9,14 @@ import pytest
 
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.lab.bench.engine.cluster import Cluster
+from kruntimes_core.lab.bench.engine.cluster import MeasuredCluster
+from kruntimes_core.lab.bench.engine.driver import EngineSetup, prepared
 from kruntimes_core.lab.bench.engine.shape import DIMENSIONS, Shape
-from kruntimes_core.lab.bench.engine.site import Means, prepared
 
 SHAPE = Shape(pods=10, runs=5, known=100, waiting=12, requests=3, cohorts=4)
 
 
-def test_what_was_asked_for_is_there(means: Means) -> None:
+def test_what_was_asked_for_is_there(means: EngineSetup) -> None:
     site = prepared(SHAPE, means)
     assert site.engine.sizes["runs"] == SHAPE.known + SHAPE.waiting
     assert site.engine.sizes["unschedulable"] == SHAPE.waiting
@@ -25,7 +25,7 @@ def test_what_was_asked_for_is_there(means: Means) -> None:
     assert Counter(pod.usage["runs"] for pod in pods.values()) == {4: 10}
 
 
-def test_where_it_is_full_nothing_has_room(means: Means) -> None:
+def test_where_it_is_full_nothing_has_room(means: EngineSetup) -> None:
     site = prepared(SHAPE, means, full=True)
     pods = site.engine.cache.snapshot("bench-0", "bench", site.now.wall).pods
     assert all(pod.usage["runs"] == pod.capacity["runs"] for pod in pods.values())
@@ -35,7 +35,7 @@ def test_where_it_is_full_nothing_has_room(means: Means) -> None:
 @pytest.mark.parametrize(("namespaces", "runtimes"), [(1, 1), (3, 1), (1, 3), (2, 4), (3, 3)])
 def test_pods_and_runs_are_spread_evenly(profiles: Profiles, namespaces: int, runtimes: int) -> None:
     shape = replace(SHAPE, pods=12, known=60, namespaces=namespaces, runtimes=runtimes)
-    cluster = Cluster(shape, profiles)
+    cluster = MeasuredCluster(shape, profiles)
     assert len({pool.namespace for pool in cluster.pools}) == namespaces
     assert len({pool.runtime for pool in cluster.pools}) == runtimes
     pods = Counter((seen.pod.namespace, seen.pod.runtime) for seen in cluster.pods())
@@ -46,18 +46,18 @@ def test_pods_and_runs_are_spread_evenly(profiles: Profiles, namespaces: int, ru
 
 
 def test_every_pool_has_a_pod_at_least(profiles: Profiles) -> None:
-    cluster = Cluster(replace(SHAPE, pods=1, namespaces=5), profiles)
+    cluster = MeasuredCluster(replace(SHAPE, pods=1, namespaces=5), profiles)
     assert len(list(cluster.pods())) == cluster.pods_in_all == 5
 
 
 def test_the_runtimes_of_the_configuration_come_after_the_default(profiles: Profiles) -> None:
     several = Profiles((*profiles.all, Profile(name="batch", runtimes=frozenset({"torch", "jax"}))))
-    cluster = Cluster(replace(SHAPE, runtimes=4), several)
+    cluster = MeasuredCluster(replace(SHAPE, runtimes=4), several)
     assert [pool.runtime for pool in cluster.pools] == ["bench", "jax", "torch", "bench-1"]
 
 
 def arrangement(profiles: Profiles, seed: int) -> list[str]:
-    cluster = Cluster(replace(SHAPE, seed=seed), profiles)
+    cluster = MeasuredCluster(replace(SHAPE, seed=seed), profiles)
     return [str(life.observation().run.labels) for life in cluster.running()]
 
 

@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from statistics import harmonic_mean
 from typing import Any
 
 import pytest
@@ -18,27 +19,25 @@ from kruntimes_core.cluster.client.resources import RUNS as RUNS_OF_THE_HOST
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Log
-from kruntimes_core.lab.bench.live.api import Api
+from kruntimes_core.lab.bench.live.api import Api, check_crds, check_loopback, is_loopback
 from kruntimes_core.lab.bench.live.bench import measure
-from kruntimes_core.lab.bench.live.load import Load, Mode
-from kruntimes_core.lab.bench.live.made.objects import BENCH_LABEL
-from kruntimes_core.lab.bench.live.report.results import Results
-from kruntimes_core.lab.bench.live.scheduler.process import SchedulerEndedError
-from kruntimes_core.lab.bench.live.server import check_crds, check_loopback, is_loopback
-from kruntimes_core.lab.bench.live.settings import Settings, Waits
+from kruntimes_core.lab.bench.live.load import BenchLoad, BenchSettings, Mode, Waits
+from kruntimes_core.lab.bench.live.results import Results
+from kruntimes_core.lab.bench.live.scheduler import SchedulerEndedError
+from kruntimes_core.lab.bench.objects import BENCH_LABEL
 from kruntimes_core.model.messages import InputError
 from realcluster.client import NAMESPACES, PODS, RUNS
 from tests.unit.lab.bench.live.conftest import bad_scheduler
 
-QUICK = Waits(nobody=0.0, quiet=0.05, longest_quiet=5.0, namespaces=0.0)
+QUICK = Waits(other_scheduler=0.0, quiet=0.05, longest_quiet=5.0, namespaces=0.0)
 Told = list[str]
 
 
 @pytest.fixture
-def settings(kubeconfig: str) -> Settings:
+def settings(kubeconfig: str) -> BenchSettings:
     """A bench of a moment, of a scheduler without a fault."""
-    return Settings(
-        load=Load(mode=Mode.DRAIN, runs=12, pods=3),
+    return BenchSettings(
+        load=BenchLoad(mode=Mode.DRAIN, runs=12, pods=3),
         command=bad_scheduler("nothing"),
         kubeconfig=kubeconfig,
         ceiling_patches=30,
@@ -51,7 +50,7 @@ def settings(kubeconfig: str) -> Settings:
 def bench(tmp_path: Path) -> Callable[..., Results]:
     """Run a bench. told: takes what it says."""
 
-    def run(settings: Settings, told: Told | None = None) -> Results:
+    def run(settings: BenchSettings, told: Told | None = None) -> Results:
         tell = (told if told is not None else []).append
         return asyncio.run(measure(settings, tmp_path, tell, Log(io.StringIO(), SystemClock())))
 
@@ -67,51 +66,55 @@ def left(place: EmbeddedPlace) -> list[dict[str, Any]]:
 
 
 def test_a_drain_is_measured_from_when_the_scheduler_could_begin(
-    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
+    bench: Callable[..., Results], settings: BenchSettings, place: EmbeddedPlace
 ) -> None:
     results = bench(replace(settings, repeat=2))
     assert results.passed
     assert not results.real
     first, second = results.rounds
-    assert (first.placed, first.counted, second.placed) == (12, 11, 12)
-    assert first.in_flight == 4
+    assert (first.placed, second.placed) == (12, 12)
+    assert results.in_flight == 4
     # How long a dozen takes depends on the machine: a moment has no rate, and no share then.
-    assert first.share == (first.rate and first.rate / first.ceiling_rate)
-    assert first.first_seconds is not None
+    rate, ceiling = first.figures["perSecond"], first.figures["ceilingPerSecond"]
+    assert ceiling == harmonic_mean([*results.ceiling[0], *results.ceiling[1]])
+    assert first.figures["shareOfCeiling"] == (rate and rate / ceiling)
+    first_seconds = first.figures["firstSeconds"]
+    assert first_seconds is not None
     # All Runs waited for the scheduler, so none waited less than the first.
-    assert min(waited for _, waited in first.placements) >= first.first_seconds * 0.99
-    assert (first.writes, first.events) == (1.0, 2.0)
+    assert min(waited for _, waited in first.placements) >= first_seconds * 0.99
+    assert (first.figures["writesPerRun"], first.figures["eventsPerRun"]) == (1.0, 2.0)
     assert [len(samples) for samples in results.ceiling] == [3, 3, 3]
-    assert list(first.ceiling) == [*results.ceiling[0], *results.ceiling[1]]
     assert left(place) == []
 
 
 def test_a_burst_is_measured_from_when_its_runs_are_seen(
-    bench: Callable[..., Results], settings: Settings
+    bench: Callable[..., Results], settings: BenchSettings
 ) -> None:
-    load = Load(mode=Mode.BURST, runs=12, pods=3, hopeless=0)
+    load = BenchLoad(mode=Mode.BURST, runs=12, pods=3, hopeless=0)
     (round_,) = bench(replace(settings, load=load)).rounds
-    assert (round_.placed, round_.counted) == (12, 12)
+    assert round_.placed == 12
     assert round_.created_at[0] == 0.0
     assert max(at for at, _ in round_.placements) == round_.seconds
 
 
 def test_an_open_load_runs_and_ends_as_runtimed_would_have_it(
-    bench: Callable[..., Results], settings: Settings
+    bench: Callable[..., Results], settings: BenchSettings
 ) -> None:
-    load = Load(mode=Mode.OPEN, rate=40, seconds=0.5, pods=2, duration=(0.01, 0.02), heartbeat_seconds=0.1)
+    load = BenchLoad(
+        mode=Mode.OPEN, rate=40, seconds=0.5, pods=2, duration=(0.01, 0.02), heartbeat_seconds=0.1
+    )
     results = bench(replace(settings, load=load))
     (round_,) = results.rounds
     assert results.passed
     assert round_.placed == round_.expected == len(load.arrivals(1)) > 5
     # What Pods write is not the scheduler's.
-    assert round_.writes == 1.0
-    assert round_.events > 2.0
+    assert round_.figures["writesPerRun"] == 1.0
+    assert (round_.figures["eventsPerRun"] or 0) > 2.0
 
 
 @pytest.mark.parametrize("fault", ["overcommitted", "boundTwice", "podNotAlive", "emptyWrite", "runLost"])
 def test_a_scheduler_that_breaks_a_rule_is_found_out(
-    bench: Callable[..., Results], settings: Settings, fault: str
+    bench: Callable[..., Results], settings: BenchSettings, fault: str
 ) -> None:
     results = bench(replace(settings, command=bad_scheduler(fault)))
     assert not results.passed
@@ -121,12 +124,12 @@ def test_a_scheduler_that_breaks_a_rule_is_found_out(
 @pytest.mark.parametrize(
     ("rule", "fault", "load"),
     [
-        ("otherRuntime", "otherRuntime", Load(runs=12, pods=2, runtimes=2)),
-        ("cohortApart", "nothing", Load(runs=12, pods=3, cohorts=2)),
+        ("otherRuntime", "otherRuntime", BenchLoad(runs=12, pods=2, runtimes=2)),
+        ("cohortApart", "nothing", BenchLoad(runs=12, pods=3, cohorts=2)),
     ],
 )
 def test_a_scheduler_that_does_not_look_where_runs_belong_is_found_out(
-    bench: Callable[..., Results], settings: Settings, rule: str, fault: str, load: Load
+    bench: Callable[..., Results], settings: BenchSettings, rule: str, fault: str, load: BenchLoad
 ) -> None:
     results = bench(replace(settings, load=load, command=bad_scheduler(fault)))
     assert not results.passed
@@ -134,28 +137,29 @@ def test_a_scheduler_that_does_not_look_where_runs_belong_is_found_out(
 
 
 def test_what_is_written_to_runs_beside_the_load_is_counted_by_itself(
-    bench: Callable[..., Results], settings: Settings
+    bench: Callable[..., Results], settings: BenchSettings
 ) -> None:
     (round_,) = bench(
-        replace(settings, load=Load(runs=12, pods=3, hopeless=2), command=bad_scheduler("chatty"))
+        replace(settings, load=BenchLoad(runs=12, pods=3, hopeless=2), command=bad_scheduler("chatty"))
     ).rounds
-    assert (round_.placed, round_.writes) == (12, 1.0)
+    assert (round_.placed, round_.figures["writesPerRun"]) == (12, 1.0)
     # The last ones may come when the round is over.
-    assert 2 * 11 <= round_.beside_writes <= 2 * 12
+    assert 2 * 11 <= (round_.figures["writesBeside"] or 0) <= 2 * 12
 
 
 def test_runs_that_nobody_places_end_the_round(
-    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
+    bench: Callable[..., Results], settings: BenchSettings, place: EmbeddedPlace
 ) -> None:
     results = bench(replace(settings, command=bad_scheduler("idle"), patience_seconds=0.2))
     (round_,) = results.rounds
     assert not results.passed
-    assert (round_.placed, round_.expected, round_.rate, round_.latency) == (0, 12, None, None)
+    assert (round_.placed, round_.expected) == (0, 12)
+    assert round_.figures["perSecond"] is round_.figures["p50Seconds"] is None
     assert left(place) == []
 
 
 def test_a_scheduler_that_ends_is_told_by_its_last_lines(
-    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
+    bench: Callable[..., Results], settings: BenchSettings, place: EmbeddedPlace
 ) -> None:
     command = "sh -c 'echo first; echo bad flag >&2; exit 3'"
     with pytest.raises(SchedulerEndedError, match="ended with 3 before it was told to") as ended:
@@ -165,7 +169,7 @@ def test_a_scheduler_that_ends_is_told_by_its_last_lines(
 
 
 def test_a_scheduler_that_cannot_be_started_is_named(
-    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
+    bench: Callable[..., Results], settings: BenchSettings, place: EmbeddedPlace
 ) -> None:
     with pytest.raises(InputError, match="cannot start /no/such: No such file"):
         bench(replace(settings, command="/no/such"))
@@ -173,7 +177,7 @@ def test_a_scheduler_that_cannot_be_started_is_named(
 
 
 def test_what_cannot_be_started_is_told_before_anything_is_made(
-    bench: Callable[..., Results], settings: Settings, tmp_path: Path
+    bench: Callable[..., Results], settings: BenchSettings, tmp_path: Path
 ) -> None:
     told: Told = []
     configuration = tmp_path / "mine.yaml"
@@ -186,7 +190,7 @@ def test_what_cannot_be_started_is_told_before_anything_is_made(
 
 
 def test_a_scheduler_that_never_stops_writing_is_told_of(
-    bench: Callable[..., Results], settings: Settings, monkeypatch: pytest.MonkeyPatch
+    bench: Callable[..., Results], settings: BenchSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: Told = []
     waits = replace(QUICK, quiet=1.0, longest_quiet=0.0)
@@ -194,7 +198,7 @@ def test_a_scheduler_that_never_stops_writing_is_told_of(
     assert any(line.startswith("the scheduler writes on and on") for line in told)
 
 
-def test_a_cancelled_bench_cleans_up(settings: Settings, place: EmbeddedPlace, tmp_path: Path) -> None:
+def test_a_cancelled_bench_cleans_up(settings: BenchSettings, place: EmbeddedPlace, tmp_path: Path) -> None:
     async def run() -> None:
         work: asyncio.Task[Results]
 
@@ -212,7 +216,10 @@ def test_a_cancelled_bench_cleans_up(settings: Settings, place: EmbeddedPlace, t
 
 
 def test_a_server_that_is_lost_is_told_in_words(
-    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace, monkeypatch: pytest.MonkeyPatch
+    bench: Callable[..., Results],
+    settings: BenchSettings,
+    place: EmbeddedPlace,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     request, told = HttpTransport.request, list[str]()
 
@@ -243,7 +250,7 @@ def made(place: EmbeddedPlace, selector: str) -> list[str]:
 
 
 def test_what_somebody_keeps_from_being_deleted_keeps_nothing_else(
-    bench: Callable[..., Results], settings: Settings, place: EmbeddedPlace
+    bench: Callable[..., Results], settings: BenchSettings, place: EmbeddedPlace
 ) -> None:
     told = list[str]()
     with pytest.raises(InputError, match="are still there"):
@@ -260,7 +267,7 @@ def test_what_somebody_keeps_from_being_deleted_keeps_nothing_else(
 
 
 def test_a_server_without_workspaces_has_a_ceiling_too(
-    bench: Callable[..., Results], settings: Settings, monkeypatch: pytest.MonkeyPatch
+    bench: Callable[..., Results], settings: BenchSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request, refused = HttpTransport.request, list[str]()
 
@@ -275,11 +282,13 @@ def test_a_server_without_workspaces_has_a_ceiling_too(
     assert refused
 
 
-def test_namespaces_that_nobody_ends_are_named(bench: Callable[..., Results], settings: Settings) -> None:
+def test_namespaces_that_nobody_ends_are_named(
+    bench: Callable[..., Results], settings: BenchSettings
+) -> None:
     told: Told = []
     bench(settings, told)
     assert told[-1].startswith(
-        "nobody here ends the deletion of namespaces; these are empty: kruntimes-bench-"
+        "no controller ends the deletion of these namespaces, which are empty: kruntimes-bench-"
     )
 
 

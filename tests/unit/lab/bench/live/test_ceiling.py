@@ -9,16 +9,16 @@ from typing import Any, cast
 import pytest
 
 from kruntimes_core.cluster.client.transport import Transport
-from kruntimes_core.lab.bench.live.load import Load, cells
-from kruntimes_core.lab.bench.live.made.site import Site
-from kruntimes_core.lab.bench.live.rounds.ceiling import Ceiling
+from kruntimes_core.lab.bench.live.ceiling import Ceiling
+from kruntimes_core.lab.bench.live.cluster import LoadedCluster
+from kruntimes_core.lab.bench.live.load import BenchLoad, cells
 
 
 class Server:
     """A site and its API in one, which notes the patches and takes each in a turn of the loop."""
 
     def __init__(self) -> None:
-        self.cells = cells(Load())
+        self.cells = cells(BenchLoad())
         self.api = self
         self.patched: list[str] = []
         self.under_way = 0
@@ -47,7 +47,7 @@ def measured(patches: int, in_flight: int) -> tuple[Server, Counter[str]]:
     server = Server()
 
     async def measure() -> Counter[str]:
-        ceiling = Ceiling(cast("Site", server), cast("Transport", None), patches, in_flight)
+        ceiling = Ceiling(cast("LoadedCluster", server), cast("Transport", None), patches, in_flight)
         await ceiling.prepare()
         prepared = len(server.patched)
         server.most_under_way = 0

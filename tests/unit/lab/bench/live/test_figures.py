@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kruntimes_core.lab.bench.live.report.figures import Spread, latency, percentile, rate, spread, windows
+from kruntimes_core.lab.bench.figures import Spread, latency, rate, spread, windows
 
 
-@pytest.mark.parametrize(
-    ("percent", "expected"), [(0, 1), (1, 1), (50, 5), (51, 6), (90, 9), (95, 10), (99, 10), (100, 10)]
-)
-def test_a_percentile_is_a_value_that_was_measured(percent: int, expected: float) -> None:
-    assert percentile(list(range(1, 11)), percent) == expected
+@pytest.mark.parametrize(("number", "expected"), [(1, (1, 1, 1)), (10, (5, 10, 10)), (200, (100, 190, 198))])
+def test_a_percentile_is_a_value_that_was_measured(number: int, expected: tuple[int, int, int]) -> None:
+    measured = latency(range(1, number + 1))
+    assert measured is not None
+    assert (measured.p50, measured.p95, measured.p99) == expected
 
 
 def test_latencies_need_no_order_and_some_value() -> None:

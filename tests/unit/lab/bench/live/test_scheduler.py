@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import select
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from kruntimes_core.lab.bench.live.scheduler.command import (
+from kruntimes_core.lab.bench.live.scheduler import (
     PLACEHOLDERS,
-    Surroundings,
+    check_process,
     command_of,
+    kubeconfig_for,
     our_command,
+    running,
+    usage_of,
 )
-from kruntimes_core.lab.bench.live.scheduler.kubeconfig import kubeconfig_for
-from kruntimes_core.lab.bench.live.scheduler.usage import check_process, usage_of
 from kruntimes_core.model.messages import InputError
 
-AROUND = Surroundings("/my folder/config", ["a", "b"])
+AROUND = ("/my folder/config", ["a", "b"])
 
 
 def test_placeholders_are_filled_in_and_other_braces_stay() -> None:
-    words = command_of("run --n={namespaces} '{\"a\":1}' {kubeconfig} :{port} :{port}", AROUND)
+    words = command_of("run --n={namespaces} '{\"a\":1}' {kubeconfig} :{port} :{port}", *AROUND)
     assert words[:4] == ["run", "--n=a,b", '{"a":1}', "/my folder/config"]
     ports = [int(word.removeprefix(":")) for word in words[4:]]
     assert all(0 < port < 65_536 for port in ports)
@@ -32,7 +35,7 @@ def test_placeholders_are_filled_in_and_other_braces_stay() -> None:
 
 @pytest.mark.parametrize("name", PLACEHOLDERS)
 def test_every_placeholder_stands_for_something(name: str) -> None:
-    (word,) = command_of(f"{{{name}}}", AROUND)
+    (word,) = command_of(f"{{{name}}}", *AROUND)
     assert word
     assert "{" not in word
 
@@ -43,23 +46,23 @@ def test_every_placeholder_stands_for_something(name: str) -> None:
 )
 def test_a_command_that_cannot_be_used_is_refused(text: str, words: str) -> None:
     with pytest.raises(InputError, match="--scheduler-cmd") as refused:
-        command_of(text, AROUND)
+        command_of(text, *AROUND)
     assert words in str(refused.value)
 
 
 def test_in_a_pod_there_is_no_kubeconfig_to_name() -> None:
     with pytest.raises(InputError, match="stands for nothing in a Pod"):
-        command_of("x {kubeconfig}", Surroundings(None, ["a"]))
-    command = our_command(Surroundings(None, ["a"]), None, Path("unused"), steady=False)
+        command_of("x {kubeconfig}", None, ["a"])
+    command = our_command(None, ["a"], None, Path("unused"), steady=False)
     assert not any("kubeconfig" in word for word in command)
 
 
 def test_ours_keeps_to_the_namespaces_of_the_bench(tmp_path: Path) -> None:
-    command = our_command(AROUND, None, tmp_path, steady=True)
+    command = our_command(*AROUND, None, tmp_path, steady=True)
     assert "--namespaces=a,b" in command
     (config,) = [word.partition("=")[2] for word in command if word.startswith("--config=")]
     assert "heartbeatStalenessSeconds: 3600" in Path(config).read_text()
-    assert "--config=mine" in our_command(AROUND, "mine", tmp_path, steady=True)
+    assert "--config=mine" in our_command(*AROUND, "mine", tmp_path, steady=True)
 
 
 def test_a_kubeconfig_is_handed_on_as_it_is(tmp_path: Path) -> None:
@@ -93,6 +96,35 @@ def test_a_chosen_context_is_the_current_one_of_a_copy(tmp_path: Path) -> None:
 def test_several_files_cannot_be_handed_on(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="name one for the scheduler"):
         kubeconfig_for(None, None, {"KUBECONFIG": "a:b"}, tmp_path)
+
+
+def children_of(process: int) -> list[int]:
+    """The numbers of the processes that it has started."""
+    listed = Path(f"/proc/{process}/task/{process}/children").read_text()
+    return [int(number) for number in listed.split()]
+
+
+def has_ended(handle: int) -> bool:
+    """Wait for the end of a process, by its handle."""
+    ends = select.poll()
+    ends.register(handle, select.POLLIN)
+    return bool(ends.poll(20_000))
+
+
+def test_a_scheduler_ends_with_its_children_even_if_it_will_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kruntimes_core.lab.bench.live.scheduler._STOP_SECONDS", 0.2)
+    command = ["sh", "-c", "trap '' TERM; sleep 600 & wait; sleep 600"]
+
+    async def main() -> list[int]:
+        async with running(command, None, tmp_path / "log") as scheduler:
+            number = scheduler._process.pid
+            while not children_of(number):
+                await asyncio.sleep(0.01)
+            return [os.pidfd_open(one) for one in (number, *children_of(number))]
+
+    assert all(map(has_ended, asyncio.run(main())))
 
 
 CHILD = "import sys; x = bytearray(30_000_000); print('done', flush=True); sys.stdin.read()"

@@ -1,0 +1,114 @@
+"""What every command is made of: exit codes, groups that import late, time limits for plugins, signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from enum import IntEnum
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from kruntimes_core.model.messages import did_you_mean
+
+if TYPE_CHECKING:
+    from kruntimes_core.cluster.attended_calls import CurrentCall
+
+T = TypeVar("T")
+
+DEBUG = "KRUNTIMES_DEBUG"
+"""Set to anything: errors come with a traceback, and calls of plugins have no time limit."""
+
+
+class Exit(IntEnum):
+    """The exit codes, the same in every command: a script can tell a no from bad input."""
+
+    DONE = 0
+    ANSWER_IS_NO = 1
+    """A Run does not fit, or a check fails."""
+    BAD_INPUT = 2
+    """An option, a file, a configuration or a plugin cannot be used."""
+    INTERRUPTED = 130
+    """Ctrl-C, as shells count it: 128 + SIGINT."""
+    PIPE_CLOSED = 141
+    """The reader of the output went away, as shells count it: 128 + SIGPIPE."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is called, so that no command pays for another one."""
+
+    def __init__(
+        self,
+        *arguments: Any,
+        lazy: Mapping[str, str] | None = None,
+        works_alone: bool = False,
+        **options: Any,
+    ) -> None:
+        """lazy: the commands by name, each as `module:attribute`; all other arguments are click's.
+
+        works_alone: the group does something itself when it is called without a command.
+        """
+        super().__init__(*arguments, **options | {"invoke_without_command": True})
+        self._lazy = lazy or {}
+        self.works_alone = works_alone
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; without one, show the help, as kubectl does."""
+        outcome = super().invoke(ctx)
+        if ctx.invoked_subcommand is None and not self.works_alone:
+            click.echo(ctx.get_help())
+        return outcome
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands."""
+        return sorted({*self._lazy, *self.commands})
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command. Raises: `click.UsageError` with a similar name for one that does not exist."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.exceptions.NoSuchCommand as error:
+            similar = did_you_mean(error.command_name, self.list_commands(ctx))
+            raise click.UsageError(f"no such command {error.command_name!r}{similar}", ctx) from error
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command; None for an unknown name."""
+        if cmd_name not in self._lazy:
+            return super().get_command(ctx, cmd_name)
+        module, _, attribute = self._lazy[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+
+def with_time_limit(values: Iterator[T], current: CurrentCall) -> Iterator[T]:
+    """The same values; making one may call plugins, each for as long as the scheduler lets it.
+
+    With `KRUNTIMES_DEBUG` there is no limit and no second thread, so that a debugger can stop in a plugin.
+    """
+    if os.environ.get(DEBUG):
+        return values
+    # Only here: help needs nothing of the engine.
+    from kruntimes_core.cluster.attended_calls import attended
+
+    return attended(values, current)
+
+
+def stop_on_signals(stop: Callable[[signal.Signals], None], *numbers: signal.Signals) -> None:
+    """Call `stop` at the first of these signals; the second one ends the process at once."""
+    import asyncio
+
+    received: list[signal.Signals] = []
+
+    def on_signal(number: signal.Signals) -> None:
+        if received:
+            os._exit(128 + number)
+        received.append(number)
+        stop(number)
+
+    loop = asyncio.get_running_loop()
+    for number in numbers:
+        loop.add_signal_handler(number, on_signal, number)

@@ -1,0 +1,135 @@
+"""`kruntimes config`: check a configuration, and show what it means."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kruntimes_core.cli.commands import Exit, LazyGroup
+from kruntimes_core.cli.options import CONFIG, output_option
+from kruntimes_core.cli.output.screen import Screen, print_lines, print_notes, standard_output
+from kruntimes_core.cli.output.table import TableColumn, table
+from kruntimes_core.cli.output.text import printable
+from kruntimes_core.model.messages import counted
+
+if TYPE_CHECKING:
+    from kruntimes_core.framework.configuration import ActiveEntry, Setting
+
+# The commands import what they need when they run: help needs neither pydantic nor YAML nor the plugins.
+
+_SETTINGS = tuple(map(TableColumn, ("FIELD", "VALUE", "FROM")))
+_PLUGINS = tuple(
+    map(
+        TableColumn,
+        ("PROFILE", "RUNTIMES", "PLUGIN", "WEIGHT", "ARGUMENTS", "DISTRIBUTION", "VERSION", "FROM"),
+    )
+)
+
+
+@click.group(cls=LazyGroup)
+def config() -> None:
+    """Check a configuration, and show what it means."""
+
+
+@config.command()
+@click.argument("file", metavar="FILE")
+def validate(file: str) -> Exit:
+    """Check the configuration in FILE, or - for standard input.
+
+    The scheduler checks the same when it starts, names and arguments of installed plugins included.
+
+    Exit codes: 0 the scheduler would start with it, 2 it would not.
+    """
+    from kruntimes_core.framework.configuration import build_profiles, configuration_from, load_configuration
+    from kruntimes_core.framework.plugin_registry import PluginRegistry
+    from kruntimes_core.model.yaml_files import SETTINGS_BYTES, read_stream
+
+    if file == "-":
+        name = "standard input"
+        configuration = load_configuration(read_stream(sys.stdin.buffer, name, SETTINGS_BYTES), name)
+    else:
+        name, configuration = file, configuration_from(file)
+    profiles = build_profiles(configuration, PluginRegistry())
+    named = ", ".join(f"{one.name} ({counted(len(one.plugins), 'plugin')})" for one in profiles.all)
+    empty = "; it sets nothing: all defaults hold" if configuration.sets_nothing else ""
+    click.echo(printable(f"{name} is valid: {named}{empty}"))
+    return Exit.DONE
+
+
+@config.command()
+def schema() -> Exit:
+    """Print the JSON Schema of the configuration.
+
+    The arguments of the installed plugins are part of it.
+    """
+    from kruntimes_core.cli.output.documents import write_json
+    from kruntimes_core.framework.configuration import configuration_schema
+    from kruntimes_core.framework.plugin_registry import PluginRegistry
+
+    described = configuration_schema(PluginRegistry())
+    write_json(described.document)
+    # The plugins whose arguments the schema does not check.
+    print_notes(described.problems)
+    return Exit.DONE
+
+
+@config.command()
+@CONFIG
+@output_option(
+    ("table", "yaml", "json"),
+    "How to show it. yaml and json: as a configuration file that leaves nothing open.",
+)
+def show(config: str | None, form: str) -> Exit:
+    """Show the settings and plugins in force, and where each is set.
+
+    The plugins of each profile are in the order in which they are called.
+
+    Exit codes: 0 done, 2 the scheduler would not start with it.
+    """
+    from kruntimes_core.cli.output.documents import write_json, write_yaml
+    from kruntimes_core.framework.configuration import (
+        active_entries,
+        build_profiles,
+        configuration_from,
+        effective_document,
+        effective_settings,
+    )
+    from kruntimes_core.framework.plugin_registry import PluginRegistry
+
+    configuration, registry = configuration_from(config), PluginRegistry()
+    build_profiles(configuration, registry)
+    if form == "table":
+        screen = standard_output()
+        settings, entries = effective_settings(configuration), active_entries(configuration, registry)
+        print_lines(_tables(settings, entries, screen), screen)
+    else:
+        write = {"json": write_json, "yaml": write_yaml}[form]
+        write(effective_document(configuration, registry))
+    return Exit.DONE
+
+
+def _tables(settings: Iterable[Setting], entries: Iterable[ActiveEntry], screen: Screen) -> Iterator[str]:
+    yield from table(
+        _SETTINGS, ((one.field, _json(one.value), one.origin) for one in settings), screen, whole=True
+    )
+    rows = [_row(one) for one in entries]
+    if rows:
+        yield ""
+        yield from table(_PLUGINS, rows, screen, whole=True)
+
+
+def _row(one: ActiveEntry) -> tuple[object, ...]:
+    runtimes = "all others" if one.runtimes is None else ",".join(one.runtimes)
+    arguments = None if one.arguments is None else _json(one.arguments)
+    return (
+        *(one.profile, runtimes, one.name, one.weight, arguments),
+        *(one.distribution, one.version, one.origin),
+    )
+
+
+def _json(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,189 @@
+"""What `kruntimes plan` prints: the decisions as a table or a document, and notes on standard error."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC
+from typing import Any
+
+from kruntimes_core.cli.output.documents import stream_json, stream_yaml
+from kruntimes_core.cli.output.screen import Screen, print_lines
+from kruntimes_core.cli.output.table import TableColumn, table
+from kruntimes_core.cli.output.text import printable
+from kruntimes_core.framework.profile import PluginError
+from kruntimes_core.lab.freshness import Freshness
+from kruntimes_core.lab.manifests.reader import Unreadable
+from kruntimes_core.model.messages import counted
+
+DecisionDocument = Mapping[str, Any]
+"""A decision of the plan document."""
+
+# The kind of the decided Runs as kubectl names it.
+_RESOURCE = "run.kruntimes.io"
+_OUTCOME_COLOURS = {
+    "Scheduled": "green",
+    "Waiting": "yellow",
+    "Backoff": "yellow",
+    "Failed": "red",
+    "Cancelled": "bright_black",
+    "Ignored": "bright_black",
+}
+_COLUMNS = ("run", "runtime", "outcome", "pod", "reason")
+_WIDE_COLUMNS = ("until", "never", "uid")
+_CANDIDATE_COLUMNS = (
+    TableColumn("POD"),
+    TableColumn("VERDICT", {"chosen": "green", "rejected": "red"}),
+    TableColumn("TOTAL"),
+    TableColumn("WHY"),
+)
+_INDENT = "  "
+# Who rejected a Pod where no plugin did: the host's own check of free capacity.
+_HOST = "host"
+_INVALID_RESOURCES = "InvalidResources"
+
+
+# Standard output
+
+
+def show(
+    head: Mapping[str, Any],
+    decisions: Sequence[DecisionDocument],
+    explained: Iterator[DecisionDocument] | None,
+    screen: Screen,
+    *,
+    form: str = "table",
+    namespace: str | None = None,
+    all_namespaces: bool = False,
+) -> None:
+    """Write a plan to standard output.
+
+    explained: the decisions with their candidates, made one by one as they are written; or None.
+    namespace: the only one of which Runs are shown. all_namespaces: name the namespace of every Run.
+    """
+    if form == "json":
+        stream_json(head, "decisions", explained or decisions)
+    elif form == "yaml":
+        stream_yaml(head, "decisions", explained or decisions)
+    elif form == "name":
+        print_lines((_name(decision, namespace) for decision in decisions), screen)
+    else:
+        print_lines(_table(decisions, screen, wide=form == "wide", namespaces=all_namespaces), screen)
+        print_lines(_explanation(explained or (), screen), screen)
+
+
+def _name(decision: DecisionDocument, namespace: str | None) -> str:
+    """A Run as arguments of kubectl, for `xargs -L 1 kubectl get`."""
+    name = f"{_RESOURCE}/{decision['run']}"
+    return printable(name if namespace is not None else f"{name} -n {decision['namespace']}")
+
+
+def _table(
+    decisions: Sequence[DecisionDocument], screen: Screen, *, wide: bool, namespaces: bool
+) -> Iterator[str]:
+    """One line for each Run; nothing where there is none. Several namespaces are always named."""
+    if not decisions:
+        return
+    several = namespaces or len({decision["namespace"] for decision in decisions}) > 1
+    keys = (*(["namespace"] if several else []), *_COLUMNS, *(_WIDE_COLUMNS if wide else ()), "message")
+    colours = {"outcome": _OUTCOME_COLOURS}
+    columns = [TableColumn(key.upper(), colours.get(key, {})) for key in keys]
+    yield from table(columns, ([_value(decision[key]) for key in keys] for decision in decisions), screen)
+
+
+def _value(value: object) -> object:
+    """Truth values as JSON writes them, as kubectl does."""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _explanation(decisions: Iterable[DecisionDocument], screen: Screen) -> Iterator[str]:
+    """A heading for each Run, and below it the Pods of its Runtime by name, with what was said of each."""
+    for decision in decisions:
+        yield ""
+        yield _heading(decision)
+        candidates = decision["candidates"]
+        if candidates:
+            yield from table(_CANDIDATE_COLUMNS, map(_candidate, candidates), screen, _INDENT, whole=True)
+        else:
+            yield f"{_INDENT}no candidates"
+
+
+def _heading(decision: DecisionDocument) -> str:
+    run = f"{decision['namespace']}/{decision['run']} (runtime {decision['runtime']})"
+    outcome, reason = decision["outcome"], decision["reason"]
+    more = f" on {decision['pod']}" if decision["pod"] else f", {reason}" if reason != outcome else ""
+    return printable(f"{run}: {outcome}{more}")
+
+
+def _candidate(candidate: Mapping[str, Any]) -> tuple[object, ...]:
+    if candidate["reason"]:
+        detail = f" ({candidate['detail']})" if candidate["detail"] else ""
+        why = f"{candidate['plugin'] or _HOST}: {candidate['reason']}{detail}"
+    else:
+        why = "; ".join(_score(plugin, score) for plugin, score in (candidate["scores"] or {}).items())
+    return candidate["pod"], candidate["verdict"], candidate["total"], why
+
+
+def _score(plugin: str, score: Mapping[str, Any]) -> str:
+    """`plugin normalized*weight (raw)`, without the raw score where it is the same."""
+    normalized, raw = str(score["normalized"]), score["raw"]
+    return f"{plugin} {normalized}*{score['weight']}" + (f" ({raw})" if raw != normalized else "")
+
+
+# Standard error
+
+
+def skipped(kinds: Counter[str]) -> Iterator[str]:
+    """One line for the objects of kinds that do not matter, if there are any."""
+    if kinds:
+        most_first = sorted(kinds.items(), key=lambda kind: (-kind[1], kind[0]))
+        listed = ", ".join(f"{count} {kind}" for kind, count in most_first)
+        yield f"skipped {counted(kinds.total(), 'object')} of other kinds: {listed}"
+
+
+def stale(found: Freshness | None) -> Iterator[str]:
+    """One line when Pods count for nothing because their heartbeat is of another time than the plan."""
+    if found is not None and found.stale:
+        have = "has" if found.stale == 1 else "have"
+        pods = f"{found.stale} of {counted(found.ready, 'ready Runtime Pod')} {have} no heartbeat"
+        # With its fraction, unlike a time of the API: that may be what makes them stale.
+        moment = found.at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        advice = "unless this is an outage, give an earlier --now, or dump Pods and Runs together"
+        yield f"{pods} within {found.limit_seconds:g} s of {moment}: {advice}"
+
+
+def failed_unread(unreadable: Iterable[Unreadable], decisions: Iterable[DecisionDocument]) -> Iterator[str]:
+    """`FILE:LINE: Run ...` for each Run that failed because something in it could not be read."""
+    failed = {(made["namespace"], made["run"]) for made in decisions if made["outcome"] == "Failed"}
+    for found in unreadable:
+        run = found.observation.run
+        if (run.namespace, run.name) in failed:
+            yield str(found)
+
+
+def guessed_usage(unreadable: Iterable[Unreadable], namespace: str | None) -> Iterator[str]:
+    """A warning for each active Run whose requests could not be read in full.
+
+    It is not an error: the plan is what the scheduler would do all the same.
+    """
+    for found in unreadable:
+        seen, invalid = found.observation, found.observation.invalid
+        guessed = seen.active and invalid and invalid.reason == _INVALID_RESOURCES
+        if guessed and namespace in (None, seen.run.namespace):
+            yield f"warning: {found}; of its requests, only what can be read counts as in use"
+
+
+def broken_plugins(errors: Iterable[PluginError]) -> Iterator[str]:
+    """A line for each different way in which a plugin failed."""
+    for error in errors:
+        yield f"error: {error}; its Runs stay Pending: correct, upgrade or disable it"
+
+
+def summary(decisions: Sequence[DecisionDocument], namespace: str | None) -> str:
+    """One line with the number of Runs and of each outcome, as in `2 Runs: 1 Scheduled, 1 Waiting`."""
+    if not decisions:
+        return f"no pending Runs in the namespace {namespace}" if namespace else "no pending Runs"
+    outcomes = Counter(decision["outcome"] for decision in decisions)
+    order = [*_OUTCOME_COLOURS, *sorted(outcomes.keys() - _OUTCOME_COLOURS.keys())]
+    listed = ", ".join(f"{outcomes[outcome]} {outcome}" for outcome in order if outcome in outcomes)
+    return f"{counted(len(decisions), 'Run')}: {listed}"

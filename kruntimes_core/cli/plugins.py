@@ -1,0 +1,124 @@
+"""`kruntimes plugins list` answers "why is my plugin not called?", even where no scheduler would start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kruntimes_core.cli.commands import Exit, LazyGroup
+from kruntimes_core.cli.options import CONFIG, FORMS, output_option
+from kruntimes_core.cli.output.screen import Screen, print_lines, print_notes, standard_output
+from kruntimes_core.cli.output.table import TableColumn, table
+from kruntimes_core.cli.output.text import printable
+from kruntimes_core.model.messages import InputError
+
+if TYPE_CHECKING:
+    from kruntimes_core.framework.configuration import Configuration, PluginState
+    from kruntimes_core.framework.plugin_registry import PluginRegistry
+
+# The command imports what it needs when it runs: help needs neither pydantic nor YAML nor the plugins.
+
+API_VERSION = "kruntimes.io/plugins/v1"
+_STATES = {"active": "green", "broken": "red", "duplicate": "red", "unknown": "yellow"}
+_PROFILE = TableColumn("PROFILE")
+_COLUMNS = (
+    *map(TableColumn, ("NAME", "DISTRIBUTION", "VERSION")),
+    TableColumn("STATE", _STATES),
+    *map(TableColumn, ("HOOKS", "WEIGHT", "WHY NOT")),
+)
+
+
+@click.group(cls=LazyGroup)
+def plugins() -> None:
+    """Look at the installed plugins."""
+
+
+@plugins.command("list")
+@CONFIG
+@output_option(FORMS, "How to show them. wide: with the profile, also if there is only one.")
+def list_plugins(config: str | None, form: str) -> Exit:
+    """List every installed plugin, whether it is active, and why not.
+
+    First the active ones, in the order in which they are called, then the others by name; with several
+    profiles, those of each profile. WEIGHT is shown for scorers only: other plugins have none.
+
+    Works even where the scheduler would not start: a broken plugin is a row of the list, and standard error
+    says what keeps the scheduler from starting.
+
+    Exit codes: 0 the scheduler would start, 1 it would not, 2 the configuration cannot be read.
+    """
+    from kruntimes_core.framework.configuration import configuration_from, describe_plugins
+    from kruntimes_core.framework.plugin_registry import PluginRegistry
+
+    registry = PluginRegistry()
+    try:
+        configuration = configuration_from(config)
+    except InputError as error:
+        _show(describe_plugins(None, registry), form)
+        print_notes([f"error: {error}"])
+        return Exit.BAD_INPUT
+    _show(describe_plugins(configuration, registry), form)
+    return Exit.DONE if _would_start(configuration, registry) else Exit.ANSWER_IS_NO
+
+
+def _would_start(configuration: Configuration, registry: PluginRegistry) -> bool:
+    """Whether the scheduler would start; says why not, and why a list is empty."""
+    from kruntimes_core.framework.configuration import SUPPLIED, build_profiles, to_install
+
+    try:
+        build_profiles(configuration, registry)
+    except InputError as error:
+        why = str(error) if registry.names else f"no plugins are installed: {to_install(*SUPPLIED)}"
+        print_notes([f"the scheduler would not start: {why}"])
+        return False
+    if not registry.names:
+        print_notes(["no plugins are installed"])
+    return True
+
+
+def _show(states: Sequence[PluginState], form: str) -> None:
+    from kruntimes_core.cli.output.documents import write_json, write_yaml
+
+    if form == "json":
+        write_json(_document(states))
+    elif form == "yaml":
+        write_yaml(_document(states))
+    elif form == "name":
+        for name in dict.fromkeys(state.name for state in states):
+            click.echo(printable(name))
+    elif states:
+        screen = standard_output()
+        print_lines(_table(states, screen, wide=form == "wide"), screen)
+
+
+def _document(states: Sequence[PluginState]) -> dict[str, Any]:
+    """The list for other programs; keys in the order of the table's columns."""
+    plugins = [
+        {
+            "profile": state.profile,
+            "name": state.name,
+            "distribution": state.distribution,
+            "version": state.version,
+            "state": state.state.value,
+            "hooks": list(state.hooks),
+            "weight": state.weight,
+            "why": state.why or None,
+        }
+        for state in states
+    ]
+    return {"apiVersion": API_VERSION, "plugins": plugins}
+
+
+def _table(states: Sequence[PluginState], screen: Screen, *, wide: bool) -> Iterator[str]:
+    """The lines of the table. It names the profile where there are several, and in the wide form."""
+    profiles = wide or len({state.profile for state in states}) > 1
+    columns = (*([_PROFILE] if profiles else []), *_COLUMNS)
+    return table(columns, [_row(state, profiles=profiles) for state in states], screen, whole=True)
+
+
+def _row(state: PluginState, *, profiles: bool) -> tuple[object, ...]:
+    hooks = ",".join(state.hooks)
+    row = (state.name, state.distribution, state.version, state.state, hooks, state.weight, state.why)
+    return (state.profile, *row) if profiles else row

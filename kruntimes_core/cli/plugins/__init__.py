@@ -1,1 +1,0 @@
-"""`kruntimes plugins` shows what is installed, what is active, and why not."""

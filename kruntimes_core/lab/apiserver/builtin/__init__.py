@@ -1,1 +1,0 @@
-"""The kinds that every API server has, as far as this system uses them."""

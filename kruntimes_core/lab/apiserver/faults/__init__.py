@@ -1,1 +1,0 @@
-"""What goes wrong between a client and the server, on purpose and under control."""

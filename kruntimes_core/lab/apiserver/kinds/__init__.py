@@ -1,0 +1,1 @@
+"""The kinds that are served: how objects of each are read, prepared, validated and deleted."""

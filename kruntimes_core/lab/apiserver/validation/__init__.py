@@ -1,1 +1,0 @@
-"""What a schema says about an object: types and bounds, defaults, unknown fields, list keys, rules."""

@@ -1,1 +1,0 @@
-"""What a bench makes in a cluster, and takes away again."""

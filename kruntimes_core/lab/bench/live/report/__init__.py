@@ -1,1 +1,0 @@
-"""From what was seen to figures, and to the document of them."""

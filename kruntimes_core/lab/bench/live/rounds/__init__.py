@@ -1,1 +1,0 @@
-"""One load after the other, and what the API server takes without any scheduler between them."""

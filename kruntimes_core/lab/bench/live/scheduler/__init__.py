@@ -1,1 +1,0 @@
-"""The scheduler that is measured: what is started, and what it costs."""

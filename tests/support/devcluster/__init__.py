@@ -1,1 +1,0 @@
-"""`kruntimes dev` as its own process."""
