@@ -19,6 +19,12 @@ kind: Run
 metadata: {name: r1, labels: {app: web}}
 spec: {runtime: py, mode: {task: {entrypoint: m.py}}}
 """
+RUNTIME = """
+apiVersion: kruntimes.io/v1alpha1
+kind: Runtime
+metadata: {name: py}
+spec: {template: {spec: {containers: [{name: runtime, image: "runtime:1"}]}}}
+"""
 POD = """
 apiVersion: v1
 kind: Pod
@@ -106,9 +112,9 @@ def test_a_refusal_names_the_field_and_what_is_wrong(drive: Drive) -> None:
         said = await kubectl("apply", "-f", "-", text=bad, fails=True)
         assert "spec.mode: Invalid value: exactly one of task and function must be set" in said
         unknown = await kubectl(
-            "apply", "-f", "-", text=RUN.replace("runtime: py", "runtime: py, zone: a"), fails=True
+            "apply", "-f", "-", text=RUN.replace("mode: {", "mode: {zone: a, "), fails=True
         )
-        assert 'the body is not a valid Run: unknown field "spec.zone"' in unknown
+        assert 'the body is not a valid Run: unknown field "spec.mode.zone"' in unknown
         applied = await kubectl("apply", "--server-side", "-f", "-", text=RUN, fails=True)
         assert "apply without --server-side" in applied
 
@@ -119,11 +125,19 @@ def test_get_and_describe(drive: Drive) -> None:
     async def scene(kubectl: Kubectl) -> None:
         await kubectl("apply", "-f", "-", text=f"{RUN}---{POD}")
         client = kubectl.site.client
-        await client.merge(f"{RUNS}/r1/status", {"status": {"phase": "Scheduled", "assignedPod": "py-0"}})
+        status = {"phase": "Scheduled", "assignedPod": "py-0", "message": "waits for its files"}
+        await client.merge(f"{RUNS}/r1/status", {"status": status})
         await client.post("/apis/events.k8s.io/v1/namespaces/team-a/events", event_body())
         head, row = (await kubectl("get", "rn")).splitlines()
         assert head.split() == ["NAME", "PHASE", "ASSIGNED", "POD", "RUNTIME", "AGE"]
         assert row.split()[:4] == ["r1", "Scheduled", "py-0", "py"]
+        head, row = (await kubectl("get", "rn", "-o", "wide")).splitlines()
+        assert head.split()[-1] == "MESSAGE"
+        assert row.endswith("waits for its files")
+        await kubectl("apply", "-f", "-", text=RUNTIME)
+        head, row = (await kubectl("get", "rt")).splitlines()
+        assert head.split() == ["NAME", "IMAGE", "REPLICAS", "READY", "AGE"]
+        assert row.split()[:3] == ["py", "runtime:1", "1"]
         assert (await kubectl("get", "pod")).splitlines()[1].split()[:4] == ["py-0", "0/1", "Pending", "0"]
         described = await kubectl("describe", "run", "r1")
         assert "Assigned Pod:  py-0" in described

@@ -35,6 +35,8 @@ OWNED_BY_OTHERS: Object = {
             "type": "file",
             "driver": "s3",
             "location": {"s3": {"bucket": "results", "key": "rows.csv"}},
+            "sizeBytes": 12,
+            "createdAt": "2026-01-02T03:00:01Z",
         }
     ],
     "artifactStore": {"driver": "s3", "s3": {"bucket": "results", "forcePathStyle": True}},

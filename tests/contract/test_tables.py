@@ -23,7 +23,7 @@ def test_a_table_of_runs(site: Site) -> None:
     site.made(RUNS, run_body("b"))
     site.status_of("b", {"phase": "Scheduled", "assignedPod": "py-0", "assignedPodUID": "u"})
     table = site.send("GET", site.path(RUNS), accept=TABLE).body
-    assert columns(table) == ["Name", "Phase", "Assigned Pod", "Runtime", "Age"]
+    assert columns(table) == ["Name", "Phase", "Assigned Pod", "Runtime", "Age", "Message"]
     assert table["rows"][1]["cells"][:4] == ["b", "Scheduled", "py-0", "py"]
     one = site.send("GET", site.path(RUNS, "b"), accept=TABLE).body
     assert len(one["rows"]) == 1

@@ -1,4 +1,4 @@
-"""The plain manifests are what the chart gives by default, and come with all CRDs."""
+"""The plain manifests are what the chart gives by default. Neither has a CRD: the platform owns those."""
 
 import yaml
 
@@ -31,6 +31,14 @@ def test_the_namespace_asks_for_restricted_pods() -> None:
     assert metadata["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
 
 
-def test_the_crds_are_those_of_the_host() -> None:
-    for folder in (DEPLOY / "crds", CHART / "crds"):
-        assert {path.name: path.read_text() for path in folder.iterdir()} == crd_texts()
+def test_neither_the_chart_nor_the_manifests_contain_a_crd() -> None:
+    """A sync of either would overwrite those of the platform's own chart."""
+    texts = [
+        path.read_text() for folder in (CHART, MANIFESTS) for path in folder.rglob("*") if path.is_file()
+    ]
+    assert not any("kind: CustomResourceDefinition" in text for text in texts)
+    assert not (CHART / "crds").exists()
+
+
+def test_the_crds_for_clusters_without_the_platform_are_those_of_the_host() -> None:
+    assert {path.name: path.read_text() for path in (DEPLOY / "crds").glob("*.yaml")} == crd_texts()

@@ -13,6 +13,9 @@ KINDS = {"runs": "Run", "runtimes": "Runtime", "persistentworkspaces": "Persiste
 REMOVED = object()
 """As a value of `changed`: the field is left out."""
 
+OF_THE_WHOLE = "<nil>"
+"""As the field at fault: an integer outside the range of its format, which a server reports for the whole."""
+
 REPOSITORY = {"repoURL": "https://git.example.invalid/jobs.git", "commitSHA": "4b825dc"}
 INLINE = {"inline": "print('hello')"}
 TASK = {"task": {"entrypoint": "bin/start"}}
@@ -21,13 +24,13 @@ FUNCTION = {"function": {"handler": "app.handle"}}
 
 @dataclass(frozen=True, kw_only=True)
 class Create:
-    """A new object with this spec. `at`: the field at fault, None when it is accepted.
+    """A new object with this spec, None for none. `at`: the field at fault, None when it is accepted.
 
     `filled`: what the stored spec holds at these paths; REMOVED where the field must be gone.
     """
 
     title: str
-    spec: Object
+    spec: Object | None
     at: str | None = None
     filled: Mapping[str, object] = field(default_factory=dict)
     resource: Resource = RUNS
@@ -40,12 +43,13 @@ class Create:
 
 @dataclass(frozen=True, kw_only=True)
 class Update:
-    """A merge patch of the spec of a Run that was created with `before`."""
+    """A merge patch of the spec of an object that was created with `before`."""
 
     title: str
     before: Object
     change: Object
     at: str | None = None
+    resource: Resource = RUNS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,14 +63,14 @@ class Write:
     resource: Resource = RUNS
 
 
-def named(resource: Resource, spec: Object) -> Object:
+def named(resource: Resource, spec: Object | None) -> Object:
     """An object with a name made by the server."""
-    return {
+    obj = {
         "apiVersion": f"{resource.group}/{resource.version}",
         "kind": KINDS[resource.plural],
         "metadata": {"generateName": "case-"},
-        "spec": copy.deepcopy(spec),
     }
+    return obj if spec is None else {**obj, "spec": copy.deepcopy(spec)}
 
 
 def run_spec(**fields: Any) -> Object:
@@ -85,7 +89,7 @@ def refused(title: str, at: str, **fields: Any) -> Create:
     return Create(title=title, spec=run_spec(**fields), at=at)
 
 
-def at_path(obj: Object, path: str) -> object:
+def at_path(obj: object, path: str) -> object:
     """The value at a dotted path with numbers for list items; REMOVED where there is none."""
     value: Any = obj
     for step in path.split("."):

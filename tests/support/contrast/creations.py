@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contrast.affinity import AFFINITY
-from contrast.cases import FUNCTION, REMOVED, TASK, Create, accepted, refused
+from contrast.cases import FUNCTION, OF_THE_WHOLE, REMOVED, TASK, Create, accepted, refused
 from contrast.requests import REQUESTS
 from contrast.sources import SOURCES
 
@@ -33,11 +33,17 @@ RUNTIME = [
 MODE = [
     accepted("task without a source, with a relative entrypoint", source=REMOVED),
     accepted("function from a repository", mode=FUNCTION),
+    accepted("task without any field", mode={"task": {}}),
+    accepted("task without an entrypoint", mode={"task": {"args": ["--all"]}}),
+    accepted("function without any field", mode={"function": {}}),
+    accepted("field of a task that nobody knows", mode=_task(interpreter="bash")),
+    accepted("field of a function that nobody knows", mode=_function(concurrency=4)),
     accepted("entrypoint of 4,096 characters", mode=_task(entrypoint="e" * 4096)),
     accepted("256 arguments", mode=_task(args=["x"] * 256)),
     accepted("argument of 8,192 characters", mode=_task(args=["x" * 8192])),
     accepted("handler of 512 characters", mode=_function(handler="h" * 512)),
     accepted("idle for one second", mode=_function(idleTimeoutSeconds=1)),
+    accepted("idle for as long as there are numbers", mode=_function(idleTimeoutSeconds=2**31 - 1)),
     refused("no mode", "spec.mode", mode=REMOVED),
     refused("neither task nor function", "spec.mode", mode={}),
     refused("both task and function", "spec.mode", mode={**TASK, **FUNCTION}),
@@ -49,6 +55,7 @@ MODE = [
     refused(
         "idle for no time", "spec.mode.function.idleTimeoutSeconds", mode=_function(idleTimeoutSeconds=0)
     ),
+    refused("idle for longer than that", OF_THE_WHOLE, mode=_function(idleTimeoutSeconds=2**31)),
 ]
 
 ENV = [
@@ -88,6 +95,7 @@ WORKSPACE = [
     ),
     accepted("workspace name of 253 characters", workspace={"name": "w" * 253}),
     refused("workspace without a name", "spec.workspace.name", workspace={}),
+    refused("workspace with an empty name", "spec.workspace.name", workspace={"name": ""}),
     refused("workspace name of 254 characters", "spec.workspace.name", workspace={"name": "w" * 254}),
     refused("workspace name in capitals", "spec.workspace.name", workspace={"name": "Notebooks"}),
     refused("workspace of another kind", "spec.workspace.kind", workspace={"name": "w", "kind": "Volume"}),
@@ -101,12 +109,15 @@ WORKSPACE = [
 LIFE = [
     accepted("timeout", timeout="1h30m"),
     accepted("cancelled from the beginning", cancelRequested=True),
-    accepted("empty retry policy", {"retryPolicy": {"maxAttempts": 1, "backoff": "1s"}}, retryPolicy={}),
+    accepted("empty retry policy", {"retryPolicy": {}}, retryPolicy={}),
     accepted("no retry policy", {"retryPolicy": REMOVED}),
-    accepted("100 attempts", {"retryPolicy.backoff": "1s"}, retryPolicy={"maxAttempts": 100}),
+    accepted("100 attempts", {"retryPolicy": {"maxAttempts": 100}}, retryPolicy={"maxAttempts": 100}),
     accepted("32 reasons to retry", retryPolicy={"retryableReasons": ["r" * 128] * 32}),
     accepted("deleted as soon as finished", ttlSecondsAfterFinished=0),
-    accepted("field that nobody knows", {"nice": REMOVED}, nice=19),
+    accepted("deleted after the longest time", ttlSecondsAfterFinished=2**31 - 1),
+    accepted("field that nobody knows", nice=19),
+    accepted("object that nobody knows", network={"egress": ["10.0.0.0/8", {"port": 443, "tls": None}]}),
+    Create(title="no spec", spec=None),
     refused("timeout that is a number", "spec.timeout", timeout=90),
     refused("cancelled in words", "spec.cancelRequested", cancelRequested="true"),
     refused("no attempt", "spec.retryPolicy.maxAttempts", retryPolicy={"maxAttempts": 0}),
@@ -122,6 +133,7 @@ LIFE = [
         retryPolicy={"retryableReasons": ["r" * 129]},
     ),
     refused("deleted before it is finished", "spec.ttlSecondsAfterFinished", ttlSecondsAfterFinished=-1),
+    refused("deleted after a longer time", OF_THE_WHOLE, ttlSecondsAfterFinished=2**31),
 ]
 
 CREATIONS: list[Create] = [*RUNTIME, *MODE, *SOURCES, *ENV, *REQUESTS, *AFFINITY, *WORKSPACE, *LIFE]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contrast.cases import Create, accepted, refused
 
-_TAKEN = (1, 0, -1, "2", "2k", "1Ki", "2e3", "2000m", "500m", "+1", ".5", "1.", "1E3", "1e999999999", "1e1.5")
-_NOT_TAKEN = ("", "two", "1 Gi", "1Kb", "0x10", "1e", "--1", "1,5", "∞", True, 1.5, [1])
+TAKEN = (1, 0, -1, "2", "2k", "1Ki", "2e3", "2000m", "500m", "+1", ".5", "1.", "1E3", "1e999999999", "1e1.5")
+NOT_TAKEN = ("", "two", "1 Gi", "1Kb", "0x10", "1e", "--1", "1,5", "∞", True, 1.5, [1])
 
 REQUESTS: list[Create] = [
     accepted("empty resources", resources={}),
@@ -16,12 +16,12 @@ REQUESTS: list[Create] = [
             {"resources.requests.tokens": value},
             resources={"requests": {"tokens": value}},
         )
-        for value in _TAKEN
+        for value in TAKEN
     ),
     *(
         refused(
             f"quantity {value!r}", "spec.resources.requests.tokens", resources={"requests": {"tokens": value}}
         )
-        for value in _NOT_TAKEN
+        for value in NOT_TAKEN
     ),
 ]

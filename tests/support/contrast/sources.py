@@ -42,6 +42,7 @@ SOURCES: list[Create] = [
     refused("entrypoint that climbs in the middle", _ENTRYPOINT, mode=_starts("bin/../../run")),
     refused("entrypoint that ends above", _ENTRYPOINT, mode=_starts("bin/..")),
     accepted("inline function", mode=FUNCTION, source=_inline_at("pkg/handler.py")),
+    accepted("inline path without an upper bound", mode=FUNCTION, source=_inline_at("p/" * 4096 + "p")),
     accepted("inline function in hidden names", mode=FUNCTION, source=_inline_at(".pkg/..handler")),
     refused("inline function without a path", "spec.source", mode=FUNCTION, source=INLINE),
     refused("inline path of a task", _INLINE_PATH, source=_inline_at("run.py")),

@@ -1,9 +1,9 @@
-"""Updates of a Run's spec: what is fixed once it was created, and the two fields that are not."""
+"""Updates of a spec: what of a Run is fixed once it was created, what is not, and the other kinds."""
 
 from __future__ import annotations
 
 from contrast.cases import FUNCTION, Update, run_spec
-from realcluster.client import Object
+from realcluster.client import RUNTIMES, WORKSPACES, Object, Resource
 
 _TERM = {"labelSelector": {"matchLabels": {"cohort": "a"}}, "topologyKey": "kruntimes.io/runtime-pod"}
 _AFFINITY = {"runAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [_TERM]}}
@@ -27,6 +27,16 @@ def _fixed(title: str, at: str, change: Object, before: Object = _FULL) -> Updat
 
 def _free(title: str, change: Object, before: Object = _FULL) -> Update:
     return Update(title=title, before=before, change=change)
+
+
+_GROWN = run_spec(mode={"task": {"entrypoint": "bin/start", "interpreter": "bash"}}, nice=19)
+_RUNTIME = {"template": {"spec": {"containers": [{"name": "runtime", "image": "r:1"}], "hostNetwork": True}}}
+_WORKSPACE = {"runtime": "python"}
+
+
+def _of_others(title: str, resource: Resource, change: Object, at: str | None = None) -> Update:
+    before = _RUNTIME if resource == RUNTIMES else _WORKSPACE
+    return Update(title=title, before=before, change=change, at=at, resource=resource)
 
 
 UPDATES: list[Update] = [
@@ -67,4 +77,20 @@ UPDATES: list[Update] = [
     _free("a cancellation where nothing was said", {"cancelRequested": True}, _BARE),
     _free("a cancellation once more", {"cancelRequested": True}, _CANCELLED),
     _free("no word about a cancellation any more", {"cancelRequested": None}),
+    _free("a longer life where there are fields that nobody knows", {"ttlSecondsAfterFinished": 9}, _GROWN),
+    _free("another value of a field that nobody knows", {"nice": 5}, _GROWN),
+    _fixed("another value of a field of the task", "mode", {"mode": {"task": {"interpreter": "sh"}}}, _GROWN),
+    _of_others("runtime: more Pods", RUNTIMES, {"replicas": 3}),
+    _of_others("runtime: no Pods", RUNTIMES, {"replicas": 0}, "spec.replicas"),
+    _of_others(
+        "runtime: another port and a capacity", RUNTIMES, {"port": 1, "capacity": {"resources": {"gpu": "4"}}}
+    ),
+    _of_others(
+        "runtime: Pods that end",
+        RUNTIMES,
+        {"template": {"spec": {"restartPolicy": "Never"}}},
+        "spec.template.spec.restartPolicy",
+    ),
+    _of_others("workspace: kept for ever", WORKSPACES, {"cleanupPolicy": "Retain"}),
+    _of_others("workspace: another Runtime", WORKSPACES, {"runtime": "node"}),
 ]

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import sys
 
-from deployment.chart import CHART, DEPLOY, MANIFESTS, plain_manifests
+from deployment.chart import DEPLOY
 from deployment.locks import NAMES, lock
 from deployment.schema import SCHEMA, complete_schema, text_of
 from kruntimes_core.crds import crd_texts
 
 
 def main() -> None:
-    """Write the CRDs and the schema of the chart, the plain manifests and the lock files."""
+    """Write the copies of the CRDs, the schema of the chart, the plain manifests and the lock files."""
     for name, text in crd_texts().items():
         (DEPLOY / "crds" / name).write_text(text)
-        (CHART / "crds" / name).write_text(text)
     SCHEMA.write_text(text_of(complete_schema()))
     for name, text in plain_manifests().items():
         (MANIFESTS / name).write_text(text)

@@ -66,7 +66,7 @@ def test_defaults_are_filled_in_where_their_parent_is_there(runs: Site) -> None:
     bare = runs.create(run_body("bare"))
     assert set(bare["spec"]) == {"runtime", "mode"}
     full = runs.create(run_body("full", spec={"retryPolicy": {}, "workspace": {"name": "w"}}))
-    assert full["spec"]["retryPolicy"] == {"maxAttempts": 1, "backoff": "1s"}
+    assert full["spec"]["retryPolicy"] == {}
     assert full["spec"]["workspace"] == {
         "name": "w",
         "kind": "PersistentWorkspace",
@@ -82,20 +82,22 @@ def test_a_null_counts_as_absent(runs: Site) -> None:
 
 def test_unknown_fields_are_dropped_with_a_warning(runs: Site) -> None:
     body = {**run_body(), "more": 1}
-    body["spec"]["zone"] = {"a": 1}
+    body["spec"]["mode"]["zone"] = {"a": 1}
+    body["spec"]["future"] = {"kept": [1, None]}
     answer = runs.api.create(runs.resource, "team-a", body)
     assert answer.code == 201
-    assert answer.warnings == ('unknown field "more"', 'unknown field "spec.zone"')
+    assert answer.warnings == ('unknown field "more"', 'unknown field "spec.mode.zone"')
     assert "more" not in answer.object
-    assert "zone" not in answer.object["spec"]
+    assert "zone" not in answer.object["spec"]["mode"]
+    assert answer.object["spec"]["future"] == {"kept": [1, None]}
 
 
 def test_unknown_fields_are_refused_when_the_client_is_strict(runs: Site) -> None:
     body = run_body()
-    body["spec"]["zone"] = 1
+    body["spec"]["mode"]["zone"] = 1
     error = refusal(lambda: runs.api.create(runs.resource, "team-a", body, WriteOptions("Strict")))
     assert (error.code, error.reason) == (400, "BadRequest")
-    assert error.message == 'the body is not a valid Run: unknown field "spec.zone"'
+    assert error.message == 'the body is not a valid Run: unknown field "spec.mode.zone"'
     assert runs.names() == []
 
 

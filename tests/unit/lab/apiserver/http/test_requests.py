@@ -14,9 +14,9 @@ from embedded.http import RUNS, Serving, play, serving
 def test_unknown_fields_are_told_in_a_header() -> None:
     async def scene() -> None:
         async with serving() as site:
-            body = run_body(spec={"zone": 1})
+            body = run_body(spec={"source": {"zone": 1}})
             warned = await site.client.post(RUNS, body)
-            assert warned.headers["Warning"] == '299 - "unknown field \\"spec.zone\\""'
+            assert warned.headers["Warning"] == '299 - "unknown field \\"spec.source.zone\\""'
             strict = await site.client.post(
                 f"{RUNS}?fieldValidation=Strict", {**body, "metadata": {"name": "b"}}
             )
