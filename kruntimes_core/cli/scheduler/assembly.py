@@ -59,7 +59,7 @@ class SchedulerArguments:
         return self.configuration.requests_in_flight + streams + _SPARE_CONNECTIONS
 
     def require_descriptors(self) -> None:
-        """Raise the limit of open files where it is too low. Raises `InputError` where that is not allowed."""
+        """Raise the limit of open files if it is too low. Raises `InputError` if that is not allowed."""
         needed = self.connections + _LEASE_CONNECTIONS + _EVENT_CONNECTIONS + _OTHER_DESCRIPTORS
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         if soft == resource.RLIM_INFINITY or soft >= needed:
