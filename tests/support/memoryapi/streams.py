@@ -23,6 +23,8 @@ class Stream:
         """The connection breaks."""
         self.silent = False
         """Nothing comes through any more, and nobody is told."""
+        self.bookmarks = True
+        """Whether a bookmark of the present version ends it, or one of the version with which it began."""
         self.inject: list[bytes] = []
         """Bytes that come next."""
         self._server = server
@@ -53,7 +55,8 @@ class Stream:
                 break
             await asyncio.sleep(_TICK_SECONDS)
         if speaks and not self._due:
-            yield line("BOOKMARK", {"metadata": {"resourceVersion": str(self._version)}})
+            shown = self._version if self.bookmarks else version
+            yield line("BOOKMARK", {"metadata": {"resourceVersion": str(shown)}})
 
     @property
     def _version(self) -> int:
