@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from enum import IntEnum
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
-from kruntimes_core.model.messages import did_you_mean
+from kruntimes_core.model.messages import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from kruntimes_core.framework.profile import CurrentCall
@@ -137,3 +138,17 @@ def stop_on_signals(stop: Callable[[signal.Signals], None], *numbers: signal.Sig
     loop = asyncio.get_running_loop()
     for number in numbers:
         loop.add_signal_handler(number, on_signal, number)
+
+
+def require_descriptors(needed: int) -> None:
+    """Raise the limit of open files if it is too low. Raises `InputError` if that is not allowed."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+    except (ValueError, OSError) as error:
+        raise InputError(
+            f"this process may have {hard} files and connections open, and the scheduler needs {needed}:"
+            " raise the limit (ulimit -n, LimitNOFILE)"
+        ) from error

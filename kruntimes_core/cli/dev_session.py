@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from kruntimes_core.cli.commands import Exit, stop_on_signals
+from kruntimes_core.cli.commands import Exit, require_descriptors, stop_on_signals
 from kruntimes_core.cli.dev_screen import Display, Lines, LivePicture, can_be_redrawn
 from kruntimes_core.cli.options import DurationRange
 from kruntimes_core.cli.output.documents import write_json
@@ -44,6 +44,8 @@ _ENDS = tuple(phase.value for phase in Phase if phase in TERMINAL_PHASES)
 _RUNTIMES = ("py",)
 _DURATION, _DEMO_DURATION = DurationRange(2.0, 2.0), DurationRange(3.0, 8.0)
 _FAILURES, _DEMO_FAILURES = 0.0, 0.05
+_DESCRIPTORS = 256
+"""Both ends of the connections are in this process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +75,7 @@ class DevOptions:
 
 def serve(options: DevOptions) -> Exit:
     """Run the cluster, and sum up. Raises: `InputError` for whatever keeps it from starting."""
+    require_descriptors(_DESCRIPTORS)
     configuration = configuration_from(options.config)
     clock, display = SystemClock(), _display(options)
     log = Log(display.notices, clock, Level.WARNING)

@@ -119,7 +119,7 @@ class MissingPermissions:
     def _refused(self, call: Call, response: Response) -> None:
         now = self._clock.now()
         status = status_of(response, now.wall)
-        if status.terminating or _RBAC_MESSAGE.search(status.message) is None:
+        if status.namespace_gone or _RBAC_MESSAGE.search(status.message) is None:
             return
         key = required_permission(call)
         if key not in self._refused_at and key[0] in _UNSEEN:

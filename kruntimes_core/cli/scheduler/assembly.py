@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import resource
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from random import Random
 
 from kruntimes_core import __version__
+from kruntimes_core.cli.commands import require_descriptors
 from kruntimes_core.cli.scheduler.command import SchedulerOptions
 from kruntimes_core.cluster.client.connection import Connection, try_connection
 from kruntimes_core.cluster.client.http import HttpTransport
@@ -32,7 +32,6 @@ from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Configuration, Profiles
-from kruntimes_core.model.messages import InputError
 
 _USER_AGENT = f"kruntimes-scheduler/{__version__}"
 _STREAMS_A_NAMESPACE = 3
@@ -63,19 +62,9 @@ class SchedulerArguments:
         return self.configuration.requests_in_flight + streams + _SPARE_CONNECTIONS
 
     def require_descriptors(self) -> None:
-        """Raise the limit of open files if it is too low. Raises `InputError` where that is not allowed."""
+        """Raise the limit of open files if need be. Raises `InputError` if that is not allowed."""
         beside = _LEASE_CONNECTIONS + _EVENT_CONNECTIONS + _PORTS * CONNECTIONS + _OTHER_DESCRIPTORS
-        needed = self.connections + beside
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if soft == resource.RLIM_INFINITY or soft >= needed:
-            return
-        try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
-        except (ValueError, OSError) as error:
-            raise InputError(
-                f"this process may have {hard} files and connections open, and the scheduler needs {needed}:"
-                " raise the limit (ulimit -n, LimitNOFILE)"
-            ) from error
+        require_descriptors(self.connections + beside)
 
 
 def durations_of(options: SchedulerOptions) -> LeaseDurations:

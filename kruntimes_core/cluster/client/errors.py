@@ -30,8 +30,8 @@ class Status:
     retry_after: float | None = None
     """How many seconds to wait, if the server says so."""
     is_api: bool = False
-    terminating: bool = False
-    """Whether the namespace is being deleted: no permission is missing."""
+    namespace_gone: bool = False
+    """Whether the namespace is being deleted, or is gone: no permission is missing."""
 
 
 def status_of(response: Response, wall: datetime) -> Status:
@@ -63,16 +63,19 @@ def status_object(body: Mapping[str, object], code: int = 0, header: float | Non
         _line(body.get("message")),
         header,
         is_api=True,
-        terminating=_is_terminating(body),
+        namespace_gone=_is_namespace_gone(body),
     )
 
 
-def _is_terminating(body: Mapping[str, object]) -> bool:
+def _is_namespace_gone(body: Mapping[str, object]) -> bool:
     details, message = body.get("details"), body.get("message")
-    causes = details.get("causes") if isinstance(details, Mapping) else None
+    details = details if isinstance(details, Mapping) else {}
+    causes = details.get("causes")
     found = [body, *causes] if isinstance(causes, list) else [body]
     said = isinstance(message, str) and message.endswith(_TERMINATING_MESSAGE)
-    return said or any(isinstance(one, Mapping) and one.get("reason") == _TERMINATING for one in found)
+    missing = body.get("reason") == "NotFound" and details.get("kind") == "namespaces"
+    terminating = any(isinstance(one, Mapping) and one.get("reason") == _TERMINATING for one in found)
+    return said or missing or terminating
 
 
 def retry_after(value: str | None, wall: datetime) -> float | None:

@@ -38,6 +38,7 @@ _PLAIN_ERRORS = (
     "exec: process returned ",
     "exec: malformed re",
     "exec: missing ",
+    "exec: the output of the program is not ",
     "Invalid kube-config file",
     "oidc: ",
     "[Errno ",
@@ -159,7 +160,9 @@ def _logged_errors() -> Iterator[list[str]]:
 
     class ErrorMessages(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            said.append(_without_output(" ".join(record.getMessage().split())))
+            # Handlers of the loggers above, which a plugin may have added, get the same text.
+            record.msg, record.args = _without_output(" ".join(record.getMessage().split())), None
+            said.append(record.msg)
 
     logger, handler = logging.getLogger("kubernetes"), ErrorMessages(logging.ERROR)
     logger.addHandler(handler)

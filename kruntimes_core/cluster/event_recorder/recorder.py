@@ -227,7 +227,7 @@ def _title(namespace: str) -> str:
 
 
 def _not_sent(status: Status, verb: str, namespace: str) -> SendResult:
-    if status.terminating:
+    if status.namespace_gone:
         return SendResult(EventOutcome.REFUSED)
     outcome = EventOutcome.FAILED if _later(status) else EventOutcome.REFUSED
     if status.code in _OF_CREDENTIALS:

@@ -21,6 +21,11 @@ def ignore_bookmark(version: str) -> None:
     """What is reached does not matter."""
 
 
+def never_behind() -> bool:
+    """Nothing needs a list."""
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceEventHandler:
     """Decodes the objects of one resource, and hands on an event for each change of them at once."""
@@ -40,6 +45,8 @@ class ResourceEventHandler:
     """Takes each event."""
     reached: Callable[[str], None] = ignore_bookmark
     """Called with the version of each bookmark: the watch has shown all up to it."""
+    behind: Callable[[], bool] = never_behind
+    """Whether more must be known than the watch has shown until its end, so that a list is needed."""
 
     @property
     def title(self) -> str:
@@ -78,11 +85,12 @@ def resource_event_handlers(
     handle: Callable[[events.Event], None],
     known_run: KnownRun = no_known_run,
     reached: Callable[[ApiResource, str | None, str], None] | None = None,
+    behind: Callable[[ApiResource, str | None], bool] | None = None,
 ) -> list[ResourceEventHandler]:
     """What a scheduler follows: Pods, workspaces and Runs, in each of `namespaces` or, for None, in all.
 
     known_run: saves decoding again what has not changed since. reached: called for each bookmark, with the
-    resource and the namespace of the watch.
+    resource and the namespace of the watch. behind: whether that watch does not show enough.
     """
     return [
         ResourceEventHandler(
@@ -94,6 +102,7 @@ def resource_event_handlers(
             listed=listed,
             handle=handle,
             reached=partial(reached, resource, namespace) if reached is not None else ignore_bookmark,
+            behind=partial(behind, resource, namespace) if behind is not None else never_behind,
         )
         for namespace in (namespaces if namespaces is not None else (None,))
         for resource, decode, observe, gone, listed in (

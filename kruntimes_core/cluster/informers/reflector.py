@@ -171,6 +171,8 @@ class Reflector:
                     # A server that knows the version sends a bookmark at the end. One that was restored to
                     # an older version sends nothing until it has caught up, so the silence means: list.
                     return
+                if self.handler.behind():
+                    return
                 await asyncio.sleep(self._backoff.next())
 
     async def _watch_once(self) -> bool:

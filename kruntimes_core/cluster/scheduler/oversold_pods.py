@@ -6,7 +6,7 @@ Leading), and the owner of a Pod may lower what it advertises. The watches show 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kruntimes_core.cluster.client.resources import PODS, RUNS, ApiResource
@@ -14,7 +14,7 @@ from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.engine import events
 from kruntimes_core.engine.cache import Allocation, Allocations, PodKey
 from kruntimes_core.model.metadata import version_number
-from kruntimes_core.model.pod import RuntimePod
+from kruntimes_core.model.pod import PodObservation, RuntimePod
 from kruntimes_core.model.run import Run, RunObservation
 from kruntimes_core.model.selectors import LabelSet
 
@@ -41,6 +41,9 @@ class OversoldPods:
     both. What is true of a mixture of versions was perhaps never true. So only what lists and watches show
     counts here, and a Pod that looks oversold counts when both watches have reached the version at which it
     began to look so. Until then its capacity stays the same: at that version it was oversold.
+
+    A watch in which nothing happens may stay behind for long: its bookmarks are then of an old version. So
+    while a Pod is suspected, `behind` says that a list is needed.
     """
 
     def __init__(
@@ -74,13 +77,16 @@ class OversoldPods:
             case events.PodGone():
                 self._of(event.namespace).pod_gone(event.namespace, event.name, event.version)
             case events.PodsListed():
-                pods = (observation.pod for observation in event.observations)
-                self._of(event.namespace).pods_listed(pods, event.version)
+                self._of(event.namespace).pods_listed(event.observations, event.version)
 
     def reached(self, resource: ApiResource, namespace: str | None, version: str) -> None:
         """A bookmark: the watch of the resource has shown all events up to this version."""
         if resource in (RUNS, PODS):
             self._of(namespace).bookmark(resource, version)
+
+    def behind(self, resource: ApiResource, namespace: str | None) -> bool:
+        """Whether a watch has not shown yet what tells if a Pod is oversold, so that a list is needed."""
+        return resource in (RUNS, PODS) and self._of(namespace).behind(resource)
 
     def _of(self, namespace: str | None) -> _WatchedNamespaces:
         return self._all or self._watched[namespace]
@@ -92,6 +98,10 @@ class OversoldPods:
         )
         if self._call_back is not None:
             self._call_back(pod, run)
+
+
+def _ordered(version: str) -> int:
+    return version_number(version) or _NEVER
 
 
 class _WatchedNamespaces:
@@ -127,12 +137,16 @@ class _WatchedNamespaces:
         """A whole list: what happened since the version before is not known, only what came of it."""
         missing = set(self._allocations)
         changed: list[PodKey] = []
+        newest: dict[PodKey, int] = {}
         for seen in observations:
             missing.discard((seen.run.namespace, seen.run.name))
             changed += self._take(seen)
+            pod = (seen.run.namespace, seen.assigned_pod or "")
+            if pod in self._suspects and seen.active:
+                newest[pod] = max(newest.get(pod, 0), _ordered(seen.version))
         for run in missing:
             changed += self._allocate(run, None)
-        self._listed(RUNS, version, changed)
+        self._listed(RUNS, version, changed, newest)
 
     def _take(self, seen: RunObservation) -> list[PodKey]:
         run, pod = seen.run, seen.assigned_pod
@@ -160,17 +174,20 @@ class _WatchedNamespaces:
             self._put((namespace, name), None)
             self._judge()
 
-    def pods_listed(self, pods: Iterable[RuntimePod], version: str) -> None:
+    def pods_listed(self, observations: Iterable[PodObservation], version: str) -> None:
         """A whole list of Pods."""
         missing = set(self._pods)
         changed: list[PodKey] = []
-        for pod in pods:
-            key = (pod.namespace, pod.name)
+        newest: dict[PodKey, int] = {}
+        for seen in observations:
+            key = (seen.pod.namespace, seen.pod.name)
             missing.discard(key)
-            changed += self._put(key, pod)
+            changed += self._put(key, seen.pod)
+            if key in self._suspects:
+                newest[key] = _ordered(seen.version)
         for key in missing:
             self._put(key, None)
-        self._listed(PODS, version, changed)
+        self._listed(PODS, version, changed, newest)
 
     def _put(self, key: PodKey, pod: RuntimePod | None) -> list[PodKey]:
         """Set or remove a Pod. Returns it if another Pod has the name, or it advertises something else."""
@@ -208,9 +225,27 @@ class _WatchedNamespaces:
         self._reached[resource] = number
         return True
 
-    def _listed(self, resource: ApiResource, version: str, changed: Iterable[PodKey]) -> None:
+    def behind(self, resource: ApiResource) -> bool:
+        """Whether a Pod that looks oversold cannot be judged, because of this watch."""
+        reached = self._reached[resource]
+        return reached is not None and any(
+            suspect.over and reached < suspect.version < _NEVER for suspect in self._suspects.values()
+        )
+
+    def _listed(
+        self, resource: ApiResource, version: str, changed: Iterable[PodKey], newest: Mapping[PodKey, int]
+    ) -> None:
+        """A whole list was taken in.
+
+        newest: of each suspect, the newest version of what is listed of it. What has not changed since the
+        suspicion was so then, too; all else is suspected anew.
+        """
         self._reached[resource] = version_number(version)
         suspects, self._suspects = self._suspects, {}
+        for key, suspect in suspects.items():
+            same = suspect.over and suspect.over == self._over(key)
+            if same and newest.get(key, _NEVER) <= suspect.version < _NEVER:
+                self._suspects[key] = suspect
         self._look_at({*changed, *suspects})
         self._judge()
 

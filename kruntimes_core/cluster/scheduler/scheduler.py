@@ -89,7 +89,7 @@ class Scheduler:
                 changed=self._following_changed,
             )
             for handler in resource_event_handlers(
-                decoder, namespaces, self.observed, self._known, self._bookmark
+                decoder, namespaces, self.observed, self._known, self._bookmark, self._is_behind
             )
         ]
         self._informers = Informers(self._reflectors)
@@ -202,6 +202,10 @@ class Scheduler:
         """A watch has shown all up to this version."""
         if self.comparer is None:
             self.oversold_pods.reached(resource, namespace, version)
+
+    def _is_behind(self, resource: ApiResource, namespace: str | None) -> bool:
+        """Whether a list is needed to tell if a Pod is oversold."""
+        return self.comparer is None and self.oversold_pods.behind(resource, namespace)
 
     def _answered(self, request: Request, answer: WriteAnswer | ReadAnswer) -> None:
         """A request was answered, and the engine knows."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from deployment.chart import DEPLOY
+from deployment.chart import DEPLOY, MANIFESTS, plain_manifests
 from deployment.locks import NAMES, lock
 from deployment.schema import SCHEMA, complete_schema, text_of
 from kruntimes_core.crds import crd_texts

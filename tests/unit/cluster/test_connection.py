@@ -233,6 +233,111 @@ print(json.dumps({{"apiVersion": "client.authentication.k8s.io/v1", "kind": "Exe
     assert asyncio.run(main()) == ["Bearer fetched-x", "Bearer fetched-x", "Bearer fetched-xx"]
 
 
+_OUTPUTS = {
+    "no JSON": "print('s3cret')",
+    "JSON that ends early": 'print(\'{"status": {"token": "s3cret\')',
+    "another version": "write(apiVersion='s3cret')",
+    "no object": "print('[\"s3cret\"]')",
+    "a status that is text": "write(status='s3cret')",
+    "a time that is none": "write(status={'token': 's3cret', 'expirationTimestamp': 's3cret'})",
+    "no token": "write(status={'password': 's3cret'})",
+    "no key": "write(status={'clientCertificateData': 's3cret'})",
+    "a failure": "print('s3cret'); sys.exit('x' * 100_000)",
+    "an endless line": "print('s3cret' * 100_000); sys.exit(3)",
+}
+_WRITE = """
+import json, sys
+def write(**changed):
+    credential = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {}}
+    print(json.dumps(credential | changed))
+"""
+
+
+@pytest.mark.parametrize("output", _OUTPUTS.values(), ids=_OUTPUTS)
+def test_what_a_program_wrote_is_bounded_and_its_output_is_never_shown(
+    tmp_path: Path, output: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    path = kubeconfig(tmp_path, program(tmp_path, _WRITE + output))
+    with caplog.at_level("DEBUG", "kruntimes_core"), pytest.raises(InputError, match="exec: ") as refused:
+        by_kubeconfig(path)
+    said = str(refused.value).removeprefix(f"kubeconfig: {path}")
+    assert "s3cret" not in said
+    assert len(said) < 400
+    assert "s3cret" not in caplog.text + capfd.readouterr().err
+
+
+def test_a_renewal_that_fails_shows_no_output_either(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = Hands()
+
+    async def main() -> str | None:
+        good = _WRITE + "write(status={'token': 'first'})"
+        made = await connect_by_kubeconfig(kubeconfig(tmp_path, program(tmp_path, good)), None, {}, clock)
+        program(tmp_path, "print('s3cret')")
+        clock.seconds = 10
+        await made.credentials.renew()
+        return await made.credentials.authorization()
+
+    with caplog.at_level("DEBUG", "kruntimes_core"):
+        assert asyncio.run(main()) == "Bearer first"
+    assert "credentials were not renewed" in caplog.text
+    assert "s3cret" not in caplog.text
+
+
+_ADDRESSES = [
+    {"server": "https://me:s3cret@host:6443"},
+    {"server": "https://s3cret@host"},
+    {"server": "https//me:s3cret@host"},
+    {"server": "ftp://me:s3cret@host"},
+    {"server": "https://me:s3cret%40host"},
+    {"server": "https://host:6443/?token=s3cret"},
+    {"server": "https://host:6443#s3cret"},
+    {"server": "https://me s3cret"},
+    {"tls-server-name": "me:s3cret@host"},
+    {"tls-server-name": "https://host/?token=s3cret"},
+    {"proxy-url": "socks5://me:s3cret@host:1080"},
+    {"proxy-url": "http://me:s3cret@"},
+    {"proxy-url": "http://me:s3cret@ho st"},
+]
+
+
+@pytest.mark.parametrize("cluster", _ADDRESSES, ids=[str(one) for one in _ADDRESSES])
+def test_an_address_with_a_secret_is_refused_without_it(tmp_path: Path, cluster: Mapping[str, str]) -> None:
+    with pytest.raises(InputError, match=r"server|proxy-url") as refused:
+        by_kubeconfig(kubeconfig(tmp_path, cluster=cluster))
+    assert "s3cret" not in str(refused.value)
+
+
+def test_a_proxy_may_have_a_password_of_its_own(tmp_path: Path) -> None:
+    made = by_kubeconfig(kubeconfig(tmp_path, cluster={"proxy-url": "http://me:s3cret@proxy:3128"}))
+    assert made.proxy == "http://me:s3cret@proxy:3128"
+
+
+@pytest.mark.parametrize(
+    ("host", "port"),
+    [("me:s3cret@host", "443"), ("host/s3cret", "443"), ("h", "s3cret"), ("h", "0"), ("a b", "1")],
+)
+def test_what_names_the_api_server_in_a_pod_must_be_an_address(account: Path, host: str, port: str) -> None:
+    environment = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
+    with pytest.raises(InputError, match=r"KUBERNETES_SERVICE_HOST and") as refused:
+        connect_in_cluster(environment, Hands(), account)
+    assert "s3cret" not in str(refused.value)
+
+
+def test_a_kubeconfig_needs_a_home_folder_for_the_official_client(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in [one for one in sys.modules if one.startswith("kubernetes.aio.config")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(Path, "home", no_home)
+    with pytest.raises(InputError, match="has no home folder: set HOME"):
+        by_kubeconfig(kubeconfig(tmp_path))
+
+
 EXPIRES_SOON = """
 import datetime, json, pathlib, sys, time
 here = pathlib.Path({folder!r})

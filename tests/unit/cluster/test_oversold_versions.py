@@ -159,6 +159,7 @@ class Cluster:
     pods: dict[str, RuntimePod] = field(default_factory=dict)
     log: list[tuple[int, ApiResource, events.Event]] = field(default_factory=list)
     states: dict[int, tuple[dict[str, RunObservation], dict[str, RuntimePod]]] = field(default_factory=dict)
+    pod_versions: dict[str, str] = field(default_factory=dict)
     numbers: count[int] = field(default_factory=count)
 
     def __post_init__(self) -> None:
@@ -181,6 +182,7 @@ class Cluster:
             event: events.Event = events.RunObserved(runs[name])
         elif value is not None:
             event = events.PodObserved(PodObservation(pod=value, version=version))
+            self.pod_versions[name] = version
         else:
             gone = events.RunGone if resource is RUNS else events.PodGone
             event = gone(namespace=NAMESPACE, name=name, uid="", version=version)
@@ -224,7 +226,9 @@ class Watcher:
                 observations=tuple(runs.values()), version=version, namespace=self.scope
             )
         else:
-            seen = tuple(PodObservation(pod=pod, version="1") for pod in pods.values())
+            seen = tuple(
+                PodObservation(pod=pod, version=self.cluster.pod_versions[pod.name]) for pod in pods.values()
+            )
             listed = events.PodsListed(observations=seen, version=version, namespace=self.scope)
         self.oversold.after(listed)
 
@@ -309,7 +313,7 @@ def _played(history: list[tuple[object, ...]], scope: str | None, *, strict: boo
 
 
 @SCOPES
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(history=histories)
 def test_where_nothing_is_ever_oversold_there_is_no_alarm(
     scope: str | None, history: list[tuple[object, ...]]
@@ -321,7 +325,7 @@ def test_where_nothing_is_ever_oversold_there_is_no_alarm(
 
 
 @SCOPES
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(history=histories)
 def test_each_alarm_is_true_and_what_is_oversold_at_the_end_is_told(
     scope: str | None, history: list[tuple[object, ...]]
@@ -341,10 +345,48 @@ def test_versions_that_cannot_be_ordered_are_never_an_alarm_until_a_list() -> No
         seen = RunObservation(run=run, phase=Phase.RUNNING, assigned_pod="p", assigned_pod_uid="u")
         cluster.store(RUNS, name, seen)
         watcher.oversold.after(events.RunObserved(replace(cluster.runs[name], version=f"v{name}")))
-    watcher.oversold.reached(PODS, None, "9")
-    watcher.oversold.reached(RUNS, None, "9")
+    for resource in (RUNS, PODS):
+        watcher.shown[resource] = cluster.version
+        watcher.oversold.reached(resource, None, str(cluster.version))
     assert watcher.alarms == []
     watcher.list(RUNS)
-    assert watcher.alarms == []
-    watcher.list(PODS)
     assert watcher.alarms == ["u"]
+
+
+@SCOPES
+@settings(max_examples=100)
+@given(history=histories)
+def test_one_list_of_what_is_behind_settles_a_suspicion(
+    scope: str | None, history: list[tuple[object, ...]]
+) -> None:
+    cluster, watcher = _played(history, scope, strict=False)
+    for resource in (RUNS, PODS):
+        while watcher.show(resource):
+            pass
+    for _ in range(2):
+        for resource in (RUNS, PODS):
+            if watcher.oversold.behind(resource, scope):
+                watcher.list(resource)
+    assert not any(watcher.oversold.behind(resource, scope) for resource in (RUNS, PODS))
+    assert oversold(*cluster.at(cluster.version)) <= set(watcher.alarms)
+
+
+@pytest.mark.parametrize("shrinks", [True, False])
+@scheduler_scene()
+async def test_a_server_whose_bookmarks_stay_behind_is_listed(site: Site, shrinks: bool) -> None:
+    site.pod("py-0", runs=2 if shrinks else 1, beating=False)
+    for name in ("first", "next"):
+        site.run(name, pod="py-0" if shrinks or name == "first" else None)
+    site.start()
+    await site.passes(7)
+    lists = len([what for _, what, _ in site.api.calls if what.verb == "list"])
+    if shrinks:
+        site.server.change("Pod", NAMESPACE, "py-0", _capacity(1))
+    else:
+        _bound_by_another(site, "next")
+    await site.passes(45)
+    assert site.host.oversold_pods.count == 1
+    assert site.host.deciding
+    await site.passes(200)
+    assert site.host.oversold_pods.count == 1
+    assert len([what for _, what, _ in site.api.calls if what.verb == "list"]) == lists + 1

@@ -159,6 +159,17 @@ def test_a_webhook_that_denies_one_run_is_no_missing_right(rights: MissingPermis
     assert rights.check().holds
 
 
+def test_a_namespace_that_is_being_deleted_is_no_missing_right(
+    rights: MissingPermissions, lines: io.StringIO
+) -> None:
+    said = "cannot patch resource runs: unable to write in namespace team-a because it is being terminated"
+    rights.answered(STATUS, status(403, "Forbidden", said))
+    rights.answered(READ, status(403, "NamespaceTerminating", "cannot get resource runs"))
+    assert rights.check().holds
+    assert missing(rights) == {}
+    assert lines.getvalue() == ""
+
+
 def test_a_right_that_is_not_asked_for_any_more_is_not_known_to_be_missing(
     rights: MissingPermissions, clock: HandClock
 ) -> None:

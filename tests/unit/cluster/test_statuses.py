@@ -76,3 +76,22 @@ def test_fields_of_wrong_types_read_as_empty(body: dict[str, object]) -> None:
 
 def test_a_long_message_is_cut() -> None:
     assert len(status_of(Response(500, b"x" * 10_000), NOW).message) == 300
+
+
+@pytest.mark.parametrize(
+    ("gone", "body"),
+    [
+        (True, {"reason": "Forbidden", "details": {"causes": [{"reason": "NamespaceTerminating"}]}}),
+        (True, {"reason": "NamespaceTerminating"}),
+        (True, {"reason": "Forbidden", "message": "x" * 400 + " because it is being terminated"}),
+        (True, {"reason": "NotFound", "details": {"name": "team-a", "kind": "namespaces"}}),
+        (False, {"reason": "NotFound", "details": {"name": "r1", "kind": "runs"}}),
+        (False, {"reason": "Forbidden", "details": {"causes": ["NamespaceTerminating", 7]}}),
+        (False, {"reason": "Forbidden", "details": "NamespaceTerminating", "message": 7}),
+    ],
+)
+def test_a_namespace_that_is_deleted_is_told_from_a_missing_permission(
+    gone: bool, body: dict[str, object]
+) -> None:
+    status = status_of(Response(403, json.dumps({"kind": "Status", **body}).encode()), NOW)
+    assert status.namespace_gone is gone

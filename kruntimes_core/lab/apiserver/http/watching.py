@@ -76,7 +76,8 @@ class WatchHandler:
                 await self._serve(send)
         except TimeoutError:
             # A last bookmark, so that the next watch goes on where this one ended.
-            await self._send_bookmark(send, again=False)
+            if self._watch is not None and self._watch.version != self._bookmarked:
+                await self._send_bookmark(send)
         finally:
             if self._watch is not None:
                 self._watch.close()
@@ -131,17 +132,6 @@ class WatchHandler:
         except TimeoutError:
             await self._send_bookmark(send)
 
-    async def _send_bookmark(self, send: Send, *, again: bool = True) -> None:
-        """again: also where the last bookmark was of this version."""
-        if not self._options.allow_bookmarks or self._held:
-            return
-        # What happened to other kinds moves the version on, and wakes no watch.
-        lines = self._lines()
-        if (
-            self._watch is not None
-            and self._lost is None
-            and (again or self._watch.version != self._bookmarked)
-        ):
-            lines += self._bookmark()
-        if lines:
-            await send(lines)
+    async def _send_bookmark(self, send: Send) -> None:
+        if self._options.allow_bookmarks and not self._held:
+            await send(self._bookmark())

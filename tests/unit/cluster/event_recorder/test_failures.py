@@ -128,6 +128,24 @@ async def test_an_event_whose_answer_was_lost_is_not_made_twice(site: Site, way:
     assert recorder_of(site).counts[EventReason.INVALID_RUN, EventOutcome.CREATED] == 1
 
 
+@event_scene()
+async def test_nothing_is_said_of_a_namespace_that_is_being_deleted(site: Site, way: EventWay) -> None:
+    ends = "unable to create new content in namespace team-a because it is being terminated"
+    way.faults.append(answering(403, f"events.events.k8s.io is forbidden: {ends}"))
+    site.start()
+    invalid_run(site)
+    await site.passes(5)
+    assert len(way.calls) == 1
+    assert recorder_of(site).counts[EventReason.INVALID_RUN, EventOutcome.REFUSED] == 1
+    (check,) = recorder_of(site).checks()
+    assert check.note == ""
+    assert "cannot create events" not in site.log
+    way.faults.clear()
+    invalid_run(site, "other")
+    await site.passes(0.5)
+    assert way.said() == [("other", "InvalidRun", 1)]
+
+
 @event_scene(after=2.0)
 async def test_while_nothing_gets_through_it_is_tried_ever_more_seldom(site: Site, way: EventWay) -> None:
     way.faults.append(answering(403, FORBIDDEN))
