@@ -101,9 +101,9 @@ _PLACEMENTS_IN_A_ROW = 4
 class RequestShares:
     """Divides the requests in flight between calls that placements wait for, and all others.
 
-    Others have an eighth of the requests, and a turn only while no call for a placement waits; as long as Runs
-    are being placed, they have one turn in 25 ms. They cannot starve: after four calls for placements, the
-    next turn is theirs. So they get a fifth of the calls, or 40 a second, whichever is fewer.
+    Others have an eighth of the requests, and a turn only while no call for a placement waits; as long as
+    Runs are being placed, they have one turn in 25 ms. They cannot starve: after four calls for placements,
+    the next turn is theirs. So they get a fifth of the calls, or 40 a second, whichever is fewer.
     """
 
     def __init__(self, in_flight: int) -> None:
@@ -128,7 +128,8 @@ class RequestShares:
         placing = self._placed_at is not None and now - self._placed_at < _PLACING
         if priority is CallPriority.OTHER:
             self._placements = 0
-            self.next_other_at = now + _PACE if placing else now
+            # A turn that came late takes nothing from those after it.
+            self.next_other_at = max(self.next_other_at + _PACE, now) if placing else now
             return
         self._placements += 1
         self._placed_at = now
@@ -235,7 +236,7 @@ class ApiDispatcher:
     # Inside
 
     def _turns(self, now: Now) -> Sequence[CallPriority]:
-        """The priorities that have a turn now. In a dry run no write leaves, so there is nothing to divide."""
+        """The priorities that have a turn now. In a dry run no write leaves: there is nothing to divide."""
         if self._take_write is not None:
             return tuple(CallPriority)
         others = sum(request.priority is CallPriority.OTHER for request, _ in self._calls.values())
