@@ -12,21 +12,36 @@ from enum import Enum
 from typing import Any
 
 from kruntimes_core.engine.clock import Timers
-from kruntimes_core.engine.runs import Assumption, RunEntry, Runs
+from kruntimes_core.engine.runs import Assumption, RunEntry, Runs, Stage
 from kruntimes_core.model.run import Phase, RunObservation
 
 # A queue with so many rows more than there are Runs with calls is cleared of those that are void.
 _CLEANED_AT = 1024
 
 
+class CallPriority(Enum):
+    """Whether a placement waits for a call, most urgent first. The driver divides its requests by it."""
+
+    PLACEMENT = "placement"
+    """Binds, and what ends a reservation or a conflict: a read of the Run, a withdrawal."""
+    OTHER = "other"
+    """Endings, texts, and reads that no placement waits for."""
+
+
 class WriteKind(Enum):
-    """What a status patch is for, most urgent first."""
+    """What a status patch is for; of one priority, most urgent first."""
 
     BIND = "bind"
-    TERMINAL = "terminal"
     WITHDRAW = "withdraw"
     """A changed text: in the new version a bind with an unknown outcome can never be applied."""
+    TERMINAL = "terminal"
     TEXT = "text"
+
+    @property
+    def priority(self) -> CallPriority:
+        """Whether a placement waits for such a write; a withdrawal frees the room that the Run holds."""
+        placement = self in (WriteKind.BIND, WriteKind.WITHDRAW)
+        return CallPriority.PLACEMENT if placement else CallPriority.OTHER
 
 
 # What waits for its turn: the body is made when the turn comes, from the newest version.
@@ -89,6 +104,11 @@ class Write:
     body: dict[str, Any]
     pending: Pending
 
+    @property
+    def priority(self) -> CallPriority:
+        """See `CallPriority`."""
+        return self.kind.priority
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
@@ -97,6 +117,7 @@ class Read:
     namespace: str
     name: str
     uid: str
+    priority: CallPriority
 
 
 Request = Write | Read
@@ -172,6 +193,8 @@ class _RunCalls:
     in_flight: Write | None = None
     reading: bool = False
     """A read waits for its turn, or is in flight (`read_sent`)."""
+    read_urgent: bool = False
+    """A placement waits for the read."""
     read_sent: bool = False
     read_again: bool = False
     """Something happened since the read began that it may not show."""
@@ -187,13 +210,14 @@ class CallQueue:
 
     A Run has one pending write; a new one replaces it, as a bind replaces a text not yet sent. While a
     write is in flight the next one waits for its answer, and is made from the version that it gives.
+    Calls of one priority leave in order: reads, because they end what is unknown, then writes by their kind.
     """
 
     def __init__(self, runs: Runs, timers: Timers) -> None:
         self._runs = runs
         self._timers = timers
         self._calls: dict[RunEntry, _RunCalls] = {}
-        self._reads: deque[RunEntry] = deque()
+        self._reads: dict[CallPriority, deque[RunEntry]] = {priority: deque() for priority in CallPriority}
         self._writes: dict[WriteKind, deque[tuple[RunEntry, Pending]]] = {kind: deque() for kind in WriteKind}
 
     def __len__(self) -> int:
@@ -255,10 +279,10 @@ class CallQueue:
             calls.pending = None
             self._tidy(entry, calls)
 
-    def next_write(self) -> tuple[RunEntry, Pending] | None:
+    def next_write(self, priority: CallPriority) -> tuple[RunEntry, Pending] | None:
         """The most urgent write that still stands; it stays pending until it is `sent` or dropped."""
-        for waiting in self._writes.values():
-            while waiting:
+        for kind, waiting in self._writes.items():
+            while waiting and kind.priority is priority:
                 entry, pending = waiting.popleft()
                 if self._stands(entry, pending) and self.in_flight(entry) is None:
                     return entry, pending
@@ -283,22 +307,27 @@ class CallQueue:
     def read(self, entry: RunEntry) -> None:
         """Let a consistent read wait for its turn; one is enough, if it is still to begin."""
         calls = self._of(entry)
-        if not calls.reading:
-            calls.reading = True
-            self._reads.append(entry)
-        elif calls.read_sent:
+        if calls.read_sent:
             calls.read_again = True
+            return
+        priority = _read_priority(entry)
+        # A read that waits already may have become urgent since.
+        if not calls.reading or (priority is CallPriority.PLACEMENT and not calls.read_urgent):
+            calls.reading = True
+            calls.read_urgent = priority is CallPriority.PLACEMENT
+            self._reads[priority].append(entry)
 
     def read_later(self, entry: RunEntry, at: int) -> None:
         """Read the Run at a time, in ticks, if it is still known then."""
         self._timers.at(at, lambda: self._runs.get(entry.key) is entry, lambda: self.read(entry))
 
-    def next_read(self) -> RunEntry | None:
+    def next_read(self, priority: CallPriority) -> RunEntry | None:
         """The Run that is to be read next."""
-        while self._reads:
-            entry = self._reads.popleft()
+        waiting = self._reads[priority]
+        while waiting:
+            entry = waiting.popleft()
             calls = self._calls.get(entry)
-            if calls is not None and calls.reading:
+            if calls is not None and calls.reading and not calls.read_sent:
                 calls.read_sent = True
                 return entry
         return None
@@ -307,7 +336,7 @@ class CallQueue:
         """The read in flight was answered. False if it began before the last call of `read`."""
         calls = self._of(entry)
         again, calls.read_again = calls.read_again, False
-        calls.reading = calls.read_sent = False
+        calls.reading = calls.read_urgent = calls.read_sent = False
         if again:
             self.read(entry)
         self._tidy(entry, calls)
@@ -332,3 +361,12 @@ class CallQueue:
     def _tidy(self, entry: RunEntry, calls: _RunCalls) -> None:
         if calls.idle:
             self._calls.pop(entry, None)
+
+
+def _read_priority(entry: RunEntry) -> CallPriority:
+    """Whether a placement waits for a read: the Run holds room, or its bind was refused for a conflict."""
+    seen = entry.observation
+    ending = seen.cancel_requested or seen.invalid is not None
+    if entry.assumption is not None or (entry.stage is Stage.AWAITING_READ and not ending):
+        return CallPriority.PLACEMENT
+    return CallPriority.OTHER

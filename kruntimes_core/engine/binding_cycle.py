@@ -12,6 +12,7 @@ from typing import Any
 
 from kruntimes_core.engine.api_calls import (
     Applied,
+    CallPriority,
     CallQueue,
     OutcomeUnknown,
     Pending,
@@ -52,16 +53,17 @@ class BindingCycle:
 
     # Making calls, checked in the step in which they are handed out
 
-    def next_read(self) -> Read | None:
-        """The next read; reads go before all writes, because they end what is unknown."""
-        entry = self._calls.next_read()
+    def next_read(self, priority: CallPriority) -> Read | None:
+        """The next read."""
+        entry = self._calls.next_read(priority)
         if entry is None:
             return None
-        return Read(namespace=entry.run.namespace, name=entry.run.name, uid=entry.run.uid)
+        run = entry.run
+        return Read(namespace=run.namespace, name=run.name, uid=run.uid, priority=priority)
 
-    def next_write(self) -> Write | None:
+    def next_write(self, priority: CallPriority) -> Write | None:
         """The most urgent write that is still due."""
-        while (waiting := self._calls.next_write()) is not None:
+        while (waiting := self._calls.next_write(priority)) is not None:
             write = self._write(*waiting)
             if write is not None:
                 return write

@@ -6,10 +6,19 @@ A driver loops over five calls: `handle` what was observed, `take` work and `fin
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kruntimes_core.engine import events
-from kruntimes_core.engine.api_calls import CallQueue, Read, ReadAnswer, Request, Write, WriteAnswer
+from kruntimes_core.engine.api_calls import (
+    CallPriority,
+    CallQueue,
+    Read,
+    ReadAnswer,
+    Request,
+    Write,
+    WriteAnswer,
+)
 from kruntimes_core.engine.batch_retry import BatchRetry
 from kruntimes_core.engine.binding_cycle import BindingCycle
 from kruntimes_core.engine.cache import Cache, RunKey
@@ -155,13 +164,19 @@ class Engine:
 
     # API calls
 
-    def next_request(self, now: Now) -> Request | None:
-        """The next call for the API server, checked now; it counts as sent from here on."""
+    def next_request(self, now: Now, priorities: Iterable[CallPriority] = CallPriority) -> Request | None:
+        """The next call for the API server, checked now; it counts as sent from here on.
+
+        priorities: those that have a turn, the most urgent first.
+        """
         self._advance_to_decide(now)
-        read = self._binding_cycle.next_read()
-        if read is not None or not self._leading:
-            return read
-        return self._binding_cycle.next_write()
+        for priority in priorities:
+            request: Request | None = self._binding_cycle.next_read(priority)
+            if request is None and self._leading:
+                request = self._binding_cycle.next_write(priority)
+            if request is not None:
+                return request
+        return None
 
     def written(self, write: Write, answer: WriteAnswer, now: Now) -> None:
         """What came of a write."""

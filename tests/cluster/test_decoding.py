@@ -32,6 +32,7 @@ def test_what_the_api_takes_is_read(server: Client, namespace: str, case: Create
     observation = Decoder().run(server.get(RUNS, made["metadata"]["name"], namespace).body)
     reason = observation.invalid.reason if observation.invalid else None
     assert reason == NEVER_SCHEDULED.get(case.title)
+    assert case.spec is not None
     assert (observation.run.namespace, observation.run.runtime) == (namespace, case.spec["runtime"])
     assert observation.version == made["metadata"]["resourceVersion"]
 

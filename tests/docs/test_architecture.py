@@ -3,7 +3,7 @@
 import re
 from configparser import ConfigParser
 
-from kruntimes_core.engine.api_calls import WriteKind
+from kruntimes_core.engine.api_calls import CallPriority, WriteKind
 from kruntimes_core.engine.runs import Stage
 from tests.docs.pages import ROOT, first_column, page, rows
 
@@ -45,8 +45,10 @@ def test_every_state_but_the_last_two_leads_on() -> None:
 
 
 def test_requests_are_named_by_urgency() -> None:
-    assert ", ".join(f"`{name}`" for name in ("BIND", "TERMINAL", "WITHDRAW", "TEXT")) in MAP.text
-    assert {kind.name for kind in WriteKind} == {"BIND", "TERMINAL", "WITHDRAW", "TEXT"}
+    for priority in CallPriority:
+        assert f"`{priority.name}` are" in MAP.text
+        kinds = [kind.name for kind in WriteKind if kind.priority is priority]
+        assert f"writes `{kinds[0]}` and `{kinds[1]}`" in MAP.text
 
 
 def test_the_way_of_a_run_is_short() -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from engine_scenes import BASE_TEXT
 
-from kruntimes_core.engine.api_calls import CallQueue, PendingText, Write, WriteKind
+from kruntimes_core.engine.api_calls import CallPriority, CallQueue, PendingText, Write, WriteKind
 from kruntimes_core.engine.clock import SECOND, Timers
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.engine.runs import RunEntry, Runs
@@ -103,9 +103,9 @@ def test_a_text_whose_time_comes_while_another_write_is_in_flight_waits_for_its_
     queue.delay(entry, "waiting for more", until=5)
     fire(timers, 4)
     queue.answered(entry)
-    assert queue.next_write() is None  # the answer came first, and its time has not come
+    assert queue.next_write(CallPriority.OTHER) is None  # the answer came first, and its time has not come
     fire(timers, 5)
-    assert queue.next_write() == (entry, PendingText("waiting for more"))
+    assert queue.next_write(CallPriority.OTHER) == (entry, PendingText("waiting for more"))
     assert timers.next is None
 
 
@@ -120,9 +120,9 @@ def test_a_text_whose_time_has_come_waits_until_the_write_in_flight_is_answered(
     queue.sent(entry, write)
     queue.delay(entry, "waiting for more", until=5)
     fire(timers, 5)
-    assert queue.next_write() is None
+    assert queue.next_write(CallPriority.OTHER) is None
     queue.answered(entry)
-    assert queue.next_write() == (entry, PendingText("waiting for more"))
+    assert queue.next_write(CallPriority.OTHER) == (entry, PendingText("waiting for more"))
     assert timers.next is None
 
 

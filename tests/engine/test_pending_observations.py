@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kruntimes_core.engine import events
-from kruntimes_core.engine.api_calls import OutcomeUnknown, Read, Refused, Write
+from kruntimes_core.engine.api_calls import CallPriority, OutcomeUnknown, Read, Refused, Write
 from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NAMESPACE
 from kruntimes_core.testing.harness import (
@@ -104,7 +104,11 @@ def test_answers_for_a_run_that_is_forgotten_or_to_an_older_write_change_nothing
         pending=write.pending,
     )
     host.answer(stranger, Refused(409))
-    host.engine.read(Read(namespace=NAMESPACE, name="nobody", uid="uid-nobody"), OutcomeUnknown(), host.now)
+    host.engine.read(
+        Read(namespace=NAMESPACE, name="nobody", uid="uid-nobody", priority=CallPriority.OTHER),
+        OutcomeUnknown(),
+        host.now,
+    )
     assert host.usage() == {"runs": 1}
     host.release("r1")
     host.answer(write, Refused(409))

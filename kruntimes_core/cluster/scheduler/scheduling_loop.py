@@ -125,8 +125,9 @@ class SchedulingLoop:
         """
         self._wakeup.clear()
         seconds = _LONGEST_REST_SECONDS
-        wake_at = self._engine.wake_at
-        if wake_at is not None:
+        for wake_at in (self._engine.wake_at, self._dispatcher.wake_at(now.ticks)):
+            if wake_at is None:
+                continue
             seconds = min(max((wake_at - now.ticks) / SECOND, 0.0), seconds)
         self._ring_within(seconds)
         await self._wakeup.wait()

@@ -6,7 +6,7 @@ import io
 from dataclasses import replace
 
 import pytest
-from memoryapi.site import Site
+from virtual.site import Site
 
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Log
