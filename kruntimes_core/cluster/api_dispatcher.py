@@ -190,8 +190,9 @@ class ApiDispatcher:
         return len(self._calls)
 
     def wake_at(self, now: int) -> int | None:
-        """When other calls have their next turn, in ticks; None if they have it now."""
-        return self._shares.next_other_at if self._shares.next_other_at > now else None
+        """When other calls have their next turn, in ticks; None if they have it now, or none waits."""
+        at = self._shares.next_other_at
+        return at if at > now and self._engine.waits(CallPriority.OTHER) else None
 
     @property
     def overdue(self) -> int:

@@ -342,6 +342,12 @@ class CallQueue:
         self._tidy(entry, calls)
         return not again
 
+    def waits(self, priority: CallPriority) -> bool:
+        """Whether a call of a priority may wait for its turn."""
+        return bool(self._reads[priority]) or any(
+            waiting for kind, waiting in self._writes.items() if kind.priority is priority
+        )
+
     # Inside
 
     def forget(self, entry: RunEntry) -> None:

@@ -178,6 +178,10 @@ class Engine:
                 return request
         return None
 
+    def waits(self, priority: CallPriority) -> bool:
+        """Whether a call of a priority may wait for its turn."""
+        return self._calls.waits(priority)
+
     def written(self, write: Write, answer: WriteAnswer, now: Now) -> None:
         """What came of a write."""
         self._clock.advance(now)
