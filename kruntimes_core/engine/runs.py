@@ -238,6 +238,7 @@ class RunEntry:
         what the Run takes, and most Runs that are known were placed and have ended.
         """
         self.waiting_text = None
+        self.prefilter_state = None
         if self.decision is not None and self.decision.snapshot is not None:
             self.decision = None
 

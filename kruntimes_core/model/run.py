@@ -81,6 +81,19 @@ class Run:
     attempt: int = 1
     """`status.attempt`, 1-based."""
 
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes at the most: what is kept of Runs is bounded by it."""
+        entries = _LABEL_BYTES * len(self.labels) + _REQUEST_BYTES * len(self.request)
+        return _RUN_BYTES + entries + self.affinity.size
+
+
+# What a Run takes without labels, request and affinity, and a label and an amount at the most, as the API
+# bounds their lengths.
+_RUN_BYTES = 512
+_LABEL_BYTES = 512
+_REQUEST_BYTES = 512
+
 
 @dataclass(frozen=True, slots=True)
 class InvalidInput:
