@@ -83,7 +83,7 @@ class Journal:
 
     def __init__(self, kept: int = 1000) -> None:
         self.latest: deque[Decision] = deque()
-        self._kept = kept
+        self.most = kept
         self._bytes = 0
         self.listeners: list[Callable[[Decision], None]] = []
         """Told of each decision at once: the planner collects them, a host logs them."""
@@ -94,7 +94,7 @@ class Journal:
             return
         self.latest.append(decision)
         self._bytes += decision.run.size
-        while len(self.latest) > self._kept or self._bytes > JOURNAL_BYTES:
+        while len(self.latest) > self.most or self._bytes > JOURNAL_BYTES:
             self._bytes -= self.latest.popleft().run.size
         for listener in self.listeners:
             listener(decision)

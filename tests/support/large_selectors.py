@@ -47,6 +47,8 @@ class Scheduler:
         self._decoder = Decoder()
         self._runners = Runners()
         self._affinities: dict[str, Affinity] = {}
+        self._labels: dict[str, dict[str, str]] = {}
+        self._changes: dict[str, Callable[[Object], None]] = {}
         self.engine = Engine(
             build_profiles(configuration, PluginRegistry()), Settings.of(configuration), self._now
         )
@@ -64,9 +66,17 @@ class Scheduler:
         listed = tuple(observation for observation in observed if observation is not None)
         self.engine.handle(PodsListed(observations=listed, version="1"), self._now)
 
-    def create(self, name: str, affinity: Affinity) -> None:
-        """A Run is created, and observed."""
+    def create(
+        self,
+        name: str,
+        affinity: Affinity,
+        labels: dict[str, str] | None = None,
+        change: Callable[[Object], None] = lambda _: None,
+    ) -> None:
+        """A Run is created, and observed. change: what its object has beside; made anew for each version."""
         self._affinities[name] = affinity
+        self._labels[name] = labels or {"cohort": name}
+        self._changes[name] = change
         self._observe(name, {"phase": "Pending"})
 
     def _observe(self, name: str, status: dict[str, Any]) -> None:
@@ -75,12 +85,14 @@ class Scheduler:
         obj = run_object(
             POOL, name, self._next(), request=request, cohort=name, affinity=affinity, status=status
         )
+        obj["metadata"]["labels"] = dict(self._labels[name])
+        self._changes[name](obj)
         self.engine.handle(RunObserved(self._decoder.run(obj)), self._now)
 
     def delete(self, name: str) -> None:
         """A Run is deleted."""
         gone = RunGone(namespace=POOL.namespace, name=name, uid=f"uid-{name}", version=self._next())
-        del self._affinities[name]
+        del self._affinities[name], self._labels[name], self._changes[name]
         self.placed.pop(name, None)
         self.engine.handle(gone, self._now)
 
@@ -131,17 +143,17 @@ def one_large(number: int, values: int, seed: int = 0) -> Object:
             return {"runAffinity": {_REQUIRED: [_term("cohort", "NotIn", named)]}}
 
 
-def many_terms(number: int, met: bool = False) -> Object:
+def many_terms(name: str, met: bool = False) -> Object:
     """32 required, 32 anti-affinity and 32 preferred terms, as the API allows, each with its own selector.
 
     met: the Run itself meets what it requires, so each of its terms is looked at. Else it waits for the
     first one.
     """
     operator = "NotIn" if met else "In"
-    near = [_term("cohort", operator, [f"near-{number}-{term}"]) for term in range(32)]
-    apart = [_term("cohort", "In", [f"apart-{number}-{term}"]) for term in range(32)]
+    near = [_term("cohort", operator, [f"near-{name}-{term}"]) for term in range(32)]
+    apart = [_term("cohort", "In", [f"apart-{name}-{term}"]) for term in range(32)]
     rather = [
-        {"weight": 1 + term, "runAffinityTerm": _term("cohort", "In", [f"rather-{number}-{term}"])}
+        {"weight": 1 + term, "runAffinityTerm": _term("cohort", "In", [f"rather-{name}-{term}"])}
         for term in range(32)
     ]
     return {
@@ -172,10 +184,11 @@ def rounds(scheduler: Scheduler, number: int, runs: int, values: int) -> Iterato
         yield
 
 
-def fill(scheduler: Scheduler, runs: int, met: bool) -> None:
+def fill(scheduler: Scheduler, runs: int, met: bool, prefix: str = "terms") -> None:
     """Create Runs with 96 terms each. Those that meet their own terms wait for a slot."""
     for run in range(runs):
-        scheduler.create(f"terms-{run}", partial(many_terms, run, met))
+        name = f"{prefix}-{run}"
+        scheduler.create(name, partial(many_terms, name, met))
     scheduler.settle()
     scheduler.pass_time()
 

@@ -26,7 +26,7 @@ from kruntimes_core.model.snapshot import Snapshot
 KEPT_STATES = 32_768
 STATE_BYTES = 16 * MIB
 """Of the states for which the answers of one hook are kept."""
-LARGEST_STATE = 2 * KIB
+LARGEST_STATE = 4 * KIB
 """Bytes. The answers for a larger state are kept with the Runs that have it, and freed with them."""
 KEPT_COMBINATIONS = 65_536
 # How many plans pass between two looks at whether too much is kept.

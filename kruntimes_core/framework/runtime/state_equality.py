@@ -90,6 +90,9 @@ def share_key(state: Any) -> Hashable:
     if kind is frozenset:
         return (kind, *_members(state, frozenset))
     if isinstance(state, FrozenMap):
+        plain = (_plain_type(state.keys()), _plain_type(state.values()))
+        if None not in plain and kind.__eq__ is FrozenMap.__eq__:
+            return (kind, plain, state)
         return (kind, frozenset([(share_key(key), share_key(value)) for key, value in state.items()]))
     if isinstance(state, Enum):
         return (kind, state.name)
@@ -100,10 +103,16 @@ def share_key(state: Any) -> Hashable:
 
 def _members(state: Any, made: Callable[[Iterable[Hashable]], Hashable]) -> tuple[Hashable, ...]:
     """The members of a tuple or a set: as they are where all have one type, which saves memory."""
-    kinds = set(map(type, state))
-    if len(kinds) == 1 and not kinds.isdisjoint((*_PLAIN, *_OURS)):
-        return (kinds.pop(), made(state))
+    plain = _plain_type(state)
+    if plain is not None:
+        return (plain, made(state))
     return (made([share_key(part) for part in state]),)
+
+
+def _plain_type(values: Iterable[object]) -> type | None:
+    """The type of all of them, if there is one whose equal values are indistinguishable."""
+    kinds = set(map(type, values))
+    return kinds.pop() if len(kinds) == 1 and not kinds.isdisjoint((*_PLAIN, *_OURS)) else None
 
 
 def _size(key: object, unknown: int) -> int:
@@ -114,6 +123,9 @@ def _size(key: object, unknown: int) -> int:
         return 3 * _OBJECT_BYTES + len(key.term.selector)
     if isinstance(key, tuple):
         return _OBJECT_BYTES + sum([_MEMBER_BYTES + _size(part, unknown) for part in key])
+    if isinstance(key, FrozenMap):
+        items = [part for item in key.items() for part in item]
+        return _OBJECT_BYTES + sum([_MEMBER_BYTES + _size(part, unknown) for part in items])
     if isinstance(key, frozenset):
         return _OBJECT_BYTES + sum([2 * _MEMBER_BYTES + _size(part, unknown) for part in key])
     if isinstance(key, str | bytes):
