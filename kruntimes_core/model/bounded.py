@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from threading import Lock
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -18,9 +17,9 @@ LARGE = KIB
 
 
 class BoundedCache(Generic[K, V]):
-    """What was made from something that users write; the oldest entry goes first.
+    """What was made from something that users write; where there is too much, the older half goes.
 
-    More than one thread may use it.
+    More than one thread may use it: what they count wrong ends with the next half that goes.
     """
 
     def __init__(self, budget: int, largest: int) -> None:
@@ -30,7 +29,6 @@ class BoundedCache(Generic[K, V]):
         self.size = 0
         """Bytes that the entries take, as their makers estimate them."""
         self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
-        self._lock = Lock()
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -44,10 +42,10 @@ class BoundedCache(Generic[K, V]):
         """Keep a value that takes `size` bytes, with its key, if one entry may be as large as that."""
         if size > self.largest:
             return
-        with self._lock:
-            _, before = self._entries.pop(key, (None, 0))
-            self._entries[key] = (value, size)
-            self.size += size - before
-            while self.size > self.budget:
-                _, (_, oldest) = self._entries.popitem(last=False)
-                self.size -= oldest
+        _, before = self._entries.pop(key, (None, 0))
+        self._entries[key] = (value, size)
+        self.size += size - before
+        while self.size > self.budget:
+            for oldest in list(self._entries)[: (len(self._entries) + 1) // 2]:
+                self._entries.pop(oldest, None)
+            self.size = sum([size for _, size in list(self._entries.values())])

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from threading import Lock
 from typing import Self
 
 from kruntimes_core.model.bounded import LARGE, MIB, BoundedCache
@@ -58,24 +57,22 @@ class _RememberedAnswers:
     """The answers of all label sets, which share one budget: when it is spent, all of them are forgotten."""
 
     def __init__(self) -> None:
-        self._tables: list[dict[LabelSelector, bool]] = []
+        self._tables: dict[int, dict[LabelSelector, bool]] = {}
+        """Those that are not empty, by identity."""
         self._size = 0
-        self._lock = Lock()
 
     def remember(self, answers: dict[LabelSelector, bool], selector: LabelSelector, answer: bool) -> None:
         """Add an answer to those of a label set, unless the selector is large."""
         if len(selector) > LARGE:
             return
-        with self._lock:
-            if not answers:
-                self._tables.append(answers)
-            answers[selector] = answer
-            self._size += len(selector) + _ANSWER_ENTRY
-            if self._size > ANSWER_BYTES:
-                for table in self._tables:
-                    table.clear()
-                self._tables.clear()
-                self._size = 0
+        # In this order, because another thread may forget all of them meanwhile.
+        answers[selector] = answer
+        self._tables[id(answers)] = answers
+        self._size += len(selector) + _ANSWER_ENTRY
+        if self._size > ANSWER_BYTES:
+            tables, self._tables, self._size = self._tables, {}, 0
+            for table in list(tables.values()):
+                table.clear()
 
 
 _ANSWERS = _RememberedAnswers()

@@ -91,7 +91,7 @@ def share_key(state: Any) -> Hashable:
         return (kind, *_members(state, frozenset))
     if isinstance(state, FrozenMap):
         plain = (_plain_type(state.keys()), _plain_type(state.values()))
-        if None not in plain and kind.__eq__ is FrozenMap.__eq__:
+        if None not in plain and getattr(kind, "__eq__", None) is FrozenMap.__eq__:
             return (kind, plain, state)
         return (kind, frozenset([(share_key(key), share_key(value)) for key, value in state.items()]))
     if isinstance(state, Enum):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from kruntimes_core.model.bounded import BoundedCache
 
 
-def test_the_oldest_entries_go_when_the_budget_is_spent() -> None:
-    cache: BoundedCache[int, str] = BoundedCache(budget=100, largest=60)
-    for key in range(5):
+def test_the_older_half_goes_when_the_budget_is_spent() -> None:
+    cache: BoundedCache[int, str] = BoundedCache(budget=100, largest=90)
+    for key in range(4):
         cache.keep(key, f"value-{key}", 30)
-    assert [cache.get(key) for key in range(5)] == [None, None, "value-2", "value-3", "value-4"]
-    assert (len(cache), cache.size) == (3, 90)
-    cache.keep(5, "larger", 60)
-    assert [cache.get(key) for key in range(2, 6)] == [None, None, "value-4", "larger"]
+    assert [cache.get(key) for key in range(4)] == [None, None, "value-2", "value-3"]
+    assert (len(cache), cache.size) == (2, 60)
+    cache.keep(4, "larger", 90)
+    assert [cache.get(key) for key in range(2, 5)] == [None, None, "larger"]
     assert cache.size == 90
 
 
