@@ -13,6 +13,7 @@ from kruntimes_core.framework.hookspecs import Reject
 from kruntimes_core.framework.profile import ActivePlugin, PluginError, Profile
 from kruntimes_core.framework.runtime import PodScores, Runner, Verdict
 from kruntimes_core.framework.runtime.plugin_calls import safe_str
+from kruntimes_core.model.bounded import MIB
 from kruntimes_core.model.frozen import FrozenMap
 from kruntimes_core.model.pod import Capacity, RuntimePod
 from kruntimes_core.model.run import Request, Run
@@ -73,11 +74,17 @@ class Decision:
         return (self.outcome, self.reason, self.message, self.until, pod, self.run)
 
 
+JOURNAL_BYTES = 8 * MIB
+"""Of the Runs whose decisions the journal keeps."""
+
+
 class Journal:
     """The latest decisions, in the order in which they were taken."""
 
     def __init__(self, kept: int = 1000) -> None:
-        self.latest: deque[Decision] = deque(maxlen=kept)
+        self.latest: deque[Decision] = deque()
+        self.most = kept
+        self._bytes = 0
         self.listeners: list[Callable[[Decision], None]] = []
         """Told of each decision at once: the planner collects them, a host logs them."""
 
@@ -86,6 +93,9 @@ class Journal:
         if former is not None and former.same_answer(decision):
             return
         self.latest.append(decision)
+        self._bytes += decision.run.size
+        while len(self.latest) > self.most or self._bytes > JOURNAL_BYTES:
+            self._bytes -= self.latest.popleft().run.size
         for listener in self.listeners:
             listener(decision)
 

@@ -195,6 +195,7 @@ class RunEventHandlers:
         self._assumed.end(entry, bound=False, cause=cause)
         self._cache.allocate(entry.key, None, cause)
         self._runs.remove(entry)
+        entry.forget()
 
 
 def _is_ours(assumption: Assumption, seen: RunObservation) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -12,8 +12,12 @@ from kruntimes_core.engine.cache import Allocation, RunKey
 from kruntimes_core.engine.decisions import Decision, Journal, Outcome
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runtime import PreFilterState, Verdict
+from kruntimes_core.model.bounded import KIB
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Phase, Run, RunObservation
+
+# Bytes. A larger affinity is forgotten while its Run is active or has ended.
+_LARGE_AFFINITY = 4 * KIB
 
 Order = tuple[Any, ...]
 """The place of a Run in the queue; the smallest leaves it first."""
@@ -239,8 +243,17 @@ class RunEntry:
         what the Run takes, and most Runs that are known were placed and have ended.
         """
         self.waiting_text = None
+        self.prefilter_state = None
         if self.decision is not None and self.decision.snapshot is not None:
             self.decision = None
+        seen = self.observation
+        if seen.phase is not Phase.PENDING and seen.run.affinity.size > _LARGE_AFFINITY:
+            self.observation = seen.without_affinity()
+
+    def forget(self) -> None:
+        """The Run does not exist any more: void entries of queues and timers hold its name alone."""
+        self.waiting_text = self.prefilter_state = self.decision = None
+        self.observation = replace(self.observation, run=self.run.identity(), conditions=())
 
 
 class Runs:

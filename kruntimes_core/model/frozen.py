@@ -13,6 +13,8 @@ from collections.abc import Callable, Hashable, ItemsView, Iterator, Mapping
 from typing import Generic, Self, TypeVar, overload
 from weakref import WeakValueDictionary
 
+from kruntimes_core.model.bounded import KIB, MIB, BoundedCache
+
 K = TypeVar("K")
 V_co = TypeVar("V_co", covariant=True)
 T = TypeVar("T")
@@ -20,9 +22,13 @@ A = TypeVar("A")
 V = TypeVar("V")
 M = TypeVar("M")
 
-# Bounds on what is kept of texts that users write.
-_REMEMBERED_TEXTS = 4_096
-_LONGEST_TEXT = 4_096
+REMEMBERED_TEXTS_BYTES = 8 * MIB
+"""Of the JSON texts of one kind whose compiled values are kept, with these."""
+LONGEST_TEXT = 4 * KIB
+"""Bytes. What is longer is compiled each time."""
+# What a text and its compiled value take: at least, and for each byte of the text.
+_ENTRY_BYTES = 512
+_COMPILED_FACTOR = 4
 
 
 class FrozenMap(Mapping[K, V_co], Generic[K, V_co]):
@@ -132,7 +138,7 @@ class CompileCache(Generic[A, V]):
 
     def __init__(self, compile_value: Callable[[A], V]) -> None:
         self._compile = compile_value
-        self._known: dict[bytes, V] = {}
+        self._known: BoundedCache[bytes, V] = BoundedCache(REMEMBERED_TEXTS_BYTES, _entry_size(LONGEST_TEXT))
 
     def of(self, value: A) -> V:
         """What `value` compiles to."""
@@ -143,8 +149,9 @@ class CompileCache(Generic[A, V]):
         known = self._known.get(text)
         if known is None:
             known = self._compile(value)
-            if len(self._known) >= _REMEMBERED_TEXTS:
-                self._known.clear()
-            if len(text) <= _LONGEST_TEXT:
-                self._known[text] = known
+            self._known.keep(text, known, _entry_size(len(text)))
         return known
+
+
+def _entry_size(length: int) -> int:
+    return _ENTRY_BYTES + _COMPILED_FACTOR * length

@@ -7,7 +7,7 @@ managed fields, so nothing of them is kept.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from math import ceil
@@ -81,6 +81,23 @@ class Run:
     attempt: int = 1
     """`status.attempt`, 1-based."""
 
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes at the most: what is kept of Runs is bounded by it."""
+        entries = _LABEL_BYTES * len(self.labels) + _REQUEST_BYTES * len(self.request)
+        return _RUN_BYTES + entries + self.affinity.size
+
+    def identity(self) -> Run:
+        """What says which Run it is, without what it asks for: little to keep of one that is gone."""
+        return Run(namespace=self.namespace, name=self.name, uid=self.uid, runtime=self.runtime)
+
+
+# What a Run takes without labels, request and affinity, and a label and an amount at the most, as the API
+# bounds their lengths.
+_RUN_BYTES = 512
+_LABEL_BYTES = 512
+_REQUEST_BYTES = 512
+
 
 @dataclass(frozen=True, slots=True)
 class InvalidInput:
@@ -121,6 +138,10 @@ class RunObservation:
     invalid: InvalidInput | None = None
     held: Request = field(default_factory=lambda: Request({"runs": 1}))
     """What the Run occupies while active: its request, or what could be read of an invalid one."""
+
+    def without_affinity(self) -> RunObservation:
+        """The same of a Run that is not to be placed now; its next version is decoded as a whole."""
+        return replace(self, run=replace(self.run, affinity=Affinity()), generation=None)
 
     @property
     def active(self) -> bool:

@@ -6,10 +6,12 @@ these rules, and it cannot match what its author meant, so the Run that carries 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
+from kruntimes_core.model.bounded import LARGE, MIB, BoundedCache
 from kruntimes_core.model.fields import (
     DecodeError,
     is_label_value,
@@ -23,8 +25,14 @@ from kruntimes_core.model.messages import quoted
 RUNTIME_POD_TOPOLOGY = "kruntimes.io/runtime-pod"
 """The only topology that v1alpha1 of the API knows: the Runtime Pod itself."""
 
-# How many answers a label set remembers. Selectors come from users; memory must not grow with them.
-_REMEMBERED_ANSWERS = 256
+ANSWER_BYTES = 16 * MIB
+"""Of the answers that all label sets remember together."""
+COMPILED_BYTES = 16 * MIB
+"""Of the selectors that are kept compiled."""
+# What an answer takes beside the text of its selector, and a compiled selector: at least, and for each byte.
+_ANSWER_ENTRY = 128
+_COMPILED_ENTRY = 256
+_COMPILED_FACTOR = 8
 
 
 class LabelSet(FrozenMap[str, str]):
@@ -37,14 +45,37 @@ class LabelSet(FrozenMap[str, str]):
         self._answers: dict[LabelSelector, bool] = {}
 
     def satisfies(self, selector: LabelSelector) -> bool:
-        """Whether `selector` matches these labels; the answer is remembered."""
+        """Whether `selector` matches these labels; the answer is remembered for a while."""
         answer = self._answers.get(selector)
         if answer is None:
             answer = selector.matches(self)
-            if len(self._answers) >= _REMEMBERED_ANSWERS:
-                self._answers.clear()
-            self._answers[selector] = answer
+            _ANSWERS.remember(self._answers, selector, answer)
         return answer
+
+
+class _RememberedAnswers:
+    """The answers of all label sets, which share one budget: when it is spent, all of them are forgotten."""
+
+    def __init__(self) -> None:
+        self._tables: dict[int, dict[LabelSelector, bool]] = {}
+        """Those that are not empty, by identity."""
+        self._size = 0
+
+    def remember(self, answers: dict[LabelSelector, bool], selector: LabelSelector, answer: bool) -> None:
+        """Add an answer to those of a label set, unless the selector is large."""
+        if len(selector) > LARGE:
+            return
+        # In this order, because another thread may forget all of them meanwhile.
+        answers[selector] = answer
+        self._tables[id(answers)] = answers
+        self._size += len(selector) + _ANSWER_ENTRY
+        if self._size > ANSWER_BYTES:
+            tables, self._tables, self._size = self._tables, {}, 0
+            for table in list(tables.values()):
+                table.clear()
+
+
+_ANSWERS = _RememberedAnswers()
 
 
 class Operator(StrEnum):
@@ -74,29 +105,119 @@ class Requirement:
         return inside if self.operator is Operator.IN else not inside
 
 
-class LabelSelector(frozenset[Requirement]):
-    """A compiled label selector: a set of requirements, all of which must match.
+_Compiled = tuple[tuple[str, frozenset[str | None], bool], ...]
+"""Key, values, and whether the label's value is to be one of them; the value of a missing label is None."""
+
+
+class LabelSelector(bytes):
+    """A label selector: a set of requirements, all of which must match.
 
     Equality is by meaning as far as order and repetition go: `matchLabels` and the same requirements
-    as `matchExpressions` compile to equal selectors.
+    as `matchExpressions` are equal selectors.
+
+    It is its own text, so `len` is its size. The text takes a fifth of the objects that it stands for, of
+    which waiting Runs may have hundreds of thousands, and a bytes keeps its hash and compares without Python
+    code. Selectors that are looked at often are kept compiled; a large one is matched from its text.
     """
 
-    # A frozenset keeps its hash and compares without Python code: selectors are looked up for each
-    # term and each Pod that changed.
+    # The text: requirements in order, each ended by a newline; in each the key, the operator and the values
+    # in order, each ended by NUL.
 
     __slots__ = ()
+
+    def __new__(cls, requirements: Iterable[Requirement] = ()) -> Self:
+        """Raises `ValueError` for a key or value with a NUL or a newline: no label has one."""
+        return super().__new__(cls, b"".join(sorted({_text(requirement) for requirement in requirements})))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[frozenset[Requirement]]]:
+        return type(self), (self.requirements,)
 
     @property
     def requirements(self) -> frozenset[Requirement]:
         """All that labels must meet."""
-        return self
+        return frozenset(
+            Requirement(_decoded(key), Operator(operator.decode()), frozenset(_values(values)))
+            for key, operator, values in map(_split, self.split(b"\n")[:-1])
+        )
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether every requirement matches `labels`."""
-        return all(requirement.matches(labels) for requirement in self)
+        if len(self) > LARGE:
+            return self._matches_by_text(labels)
+        compiled = _COMPILED.get(self)
+        if compiled is None:
+            compiled = tuple([_compiled(requirement) for requirement in self.requirements])
+            _COMPILED.keep(self, compiled, _COMPILED_ENTRY + _COMPILED_FACTOR * len(self))
+        # A loop, because this is called for each new pair of a selector and a label set.
+        for key, values, inside in compiled:  # noqa: SIM110
+            if (labels.get(key) in values) is not inside:
+                return False
+        return True
+
+    def _matches_by_text(self, labels: Mapping[str, str]) -> bool:
+        for key, operator, values in map(_split, self.split(b"\n")[:-1]):
+            value = labels.get(_decoded(key))
+            if operator in (b"In", b"NotIn"):
+                listed = value is not None and _is_listed(_encoded(value), values)
+                met = listed is (operator == b"In")
+            else:
+                met = (value is not None) is (operator == b"Exists")
+            if not met:
+                return False
+        return True
 
     def __repr__(self) -> str:
-        return f"LabelSelector({set(self)!r})"
+        return f"LabelSelector({set(self.requirements)!r})"
+
+
+_COMPILED: BoundedCache[LabelSelector, _Compiled] = BoundedCache(COMPILED_BYTES, COMPILED_BYTES)
+
+
+def _compiled(requirement: Requirement) -> tuple[str, frozenset[str | None], bool]:
+    if requirement.operator in (Operator.EXISTS, Operator.DOES_NOT_EXIST):
+        return requirement.key, frozenset({None}), requirement.operator is Operator.DOES_NOT_EXIST
+    return requirement.key, requirement.values, requirement.operator is Operator.IN
+
+
+def _text(requirement: Requirement) -> bytes:
+    parts = [requirement.key, requirement.operator.value, *requirement.values]
+    key, operator, *values = [_encoded(part) for part in parts]
+    text = b"\0".join([key, operator, *sorted(values), b"\n"])
+    if text.count(b"\n") > 1 or text.count(b"\0") != len(parts):
+        raise ValueError(f"{requirement!r} has a NUL or a newline")
+    return text
+
+
+def _split(text: bytes) -> tuple[bytes, bytes, bytes]:
+    """Key, operator, and the values, each ended by NUL."""
+    key, operator, values = text.split(b"\0", 2)
+    return key, operator, values
+
+
+def _values(values: bytes) -> list[str]:
+    return [_decoded(value) for value in values.split(b"\0")[:-1]]
+
+
+def _is_listed(value: bytes, values: bytes) -> bool:
+    """Whether a value is among those in order, each ended by NUL; found by bisection."""
+    low, high = 0, len(values)
+    while low < high:
+        middle = (low + high) // 2
+        start = max(values.rfind(b"\0", low, middle) + 1, low)
+        end = values.index(b"\0", middle)
+        found = values[start:end]
+        if found == value:
+            return True
+        low, high = (end + 1, high) if found < value else (low, start)
+    return False
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +244,16 @@ class Affinity:
     preferred: tuple[WeightedTerm, ...] = ()
     preferred_anti: tuple[WeightedTerm, ...] = ()
 
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        terms = [*self.required, *self.required_anti]
+        terms += [weighted.term for weighted in (*self.preferred, *self.preferred_anti)]
+        return sum([len(term.selector) + _TERM_BYTES for term in terms])
+
+
+# What a term takes beside the text of its selector.
+_TERM_BYTES = 128
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -196,7 +327,7 @@ def compile_selector(value: object) -> LabelSelector:
         raise DecodeError("labelSelector", f"{quoted(value)} is not a selector: write matchLabels")
     labels = optional_members(value.get("matchLabels"), "labelSelector.matchLabels")
     expressions = optional_list(value.get("matchExpressions"), "labelSelector.matchExpressions")
-    requirements = set()
+    requirements: set[Requirement] = set()
     for key, label in labels.items():
         path = "labelSelector.matchLabels"
         values = frozenset({_label_value(label, key, path)})
@@ -206,7 +337,7 @@ def compile_selector(value: object) -> LabelSelector:
     if not requirements:
         problem = "it is empty and would match every Run: write matchLabels or matchExpressions"
         raise DecodeError("labelSelector", problem, unreadable=False)
-    return LabelSelector(frozenset(requirements))
+    return LabelSelector(requirements)
 
 
 def _requirement(value: object, path: str) -> Requirement:

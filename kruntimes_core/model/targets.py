@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from immutables import Map
 
+from kruntimes_core.model.bounded import LARGE
 from kruntimes_core.model.selectors import LabelSelector, LabelSet
 
 # Label sets whose matching selectors an index remembers. Users write labels: memory must not grow with them.
@@ -102,7 +103,7 @@ class Targets(Mapping[LabelSet, int]):
         counted = counts.get(selector) if counts is not None else None
         if counted is None:
             counted = sum(n for labels, n in self._sets.items() if labels.satisfies(selector))
-            if counts is not None:
+            if counts is not None and len(selector) <= LARGE:
                 if len(counts) >= _COUNTED_SELECTORS:
                     counts = self._counts = _Counts(SelectorIndex())
                 counts.remember(selector, counted)

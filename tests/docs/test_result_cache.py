@@ -9,11 +9,14 @@ from collections.abc import Callable
 import pytest
 
 from kruntimes_core import Reject
+from kruntimes_core.engine.decisions import JOURNAL_BYTES
 from kruntimes_core.framework.runtime import filter as filters
 from kruntimes_core.framework.runtime import prefilter, result_cache, runner, score
 from kruntimes_core.framework.runtime.filter import FilterAnswers
 from kruntimes_core.framework.runtime.result_cache import PodAnswers
 from kruntimes_core.framework.runtime.score import ScoreAnswers
+from kruntimes_core.model import frozen, selectors
+from kruntimes_core.model.bounded import KIB, LARGE, MIB
 from tests.docs.pages import ROOT, first_column, page, rows
 
 CACHE = page("docs/explanation/result-cache.md")
@@ -24,8 +27,6 @@ BOUNDS = {
     "answers of a filter that are kept whole": filters.KEPT_WHOLE,
     "answers of a scorer": score.KEPT_ANSWERS,
     "combinations of states in a profile": result_cache.KEPT_COMBINATIONS,
-    "answers of a prefilter": prefilter.KEPT_ANSWERS,
-    "states of a profile": prefilter.KEPT_STATES,
     "Runtimes": runner.KEPT_POD_SETS,
 }
 
@@ -33,6 +34,24 @@ BOUNDS = {
 def test_bounds_are_those_of_the_code() -> None:
     said = [row for row in rows(MEMORY) if len(row) == 2]
     assert said == [[what, f"{bound:,}"] for what, bound in BOUNDS.items()]
+
+
+BUDGETS = [
+    (prefilter.ANSWER_BYTES, prefilter.LARGEST_RUN),
+    (prefilter.STATE_BYTES, prefilter.LARGEST_RUN),
+    (result_cache.STATE_BYTES, result_cache.LARGEST_STATE),
+    (result_cache.STATE_BYTES, result_cache.LARGEST_STATE),
+    (selectors.COMPILED_BYTES, LARGE),
+    (selectors.ANSWER_BYTES, LARGE),
+    (frozen.REMEMBERED_TEXTS_BYTES, frozen.LONGEST_TEXT),
+]
+
+
+def test_budgets_are_those_of_the_code() -> None:
+    *said, journal = rows(CACHE.section("Large Runs"))
+    budgets = [(f"{budget // MIB} MiB", f"{largest // KIB} KiB") for budget, largest in BUDGETS]
+    assert [(row[1], row[2].removesuffix(" of text")) for row in said] == budgets
+    assert journal[1] == f"{JOURNAL_BYTES // MIB} MiB"
 
 
 def verdicts(pods: int) -> PodAnswers:
@@ -73,7 +92,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize(
-    ("kind", "pods", "size"), [row for row in rows(MEMORY) if len(row) == 3], ids=lambda cell: cell
+    ("kind", "pods", "size"), [row for row in rows(MEMORY) if row[1].endswith(" Pods")], ids=lambda cell: cell
 )
 def test_answers_take_what_is_said(kind: str, pods: str, size: str) -> None:
     number = int(pods.removesuffix(" Pods").replace(",", ""))

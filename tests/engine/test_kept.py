@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
-from collections import deque
 from collections.abc import Callable
 
 import pytest
@@ -50,7 +49,7 @@ def kept(site: EngineDriver, happens: Callable[[EngineDriver, int], None]) -> fl
 
 def test_a_run_that_was_placed_and_has_ended_takes_as_much_as_any(profiles: Profiles) -> None:
     site = prepared(SHAPE, EngineSetup(profiles, Settings()))
-    site.engine.journal.latest = deque(maxlen=8)
+    site.engine.journal.most = 8
     tracemalloc.start()
     try:
         kept(site, placed)  # until all states are met

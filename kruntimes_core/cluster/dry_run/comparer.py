@@ -78,6 +78,12 @@ class ComparedRun:
         return (Hint.FOLLOWS,) if self.follows_divergence else ()
 
     @property
+    def counted(self) -> bool:
+        """Whether the engine took in what is observed."""
+        known = self.entry.observation
+        return known is not self.former and known.version == self.seen.version
+
+    @property
     def same_request(self) -> bool:
         """Whether the Run still is what was decided on."""
         return all(
@@ -145,7 +151,7 @@ class DryRunComparer:
     def after(self, event: events.Event) -> None:
         """The engine has taken an event in."""
         compared, self._compared = self._compared, None
-        if compared is not None and compared.entry.observation is compared.seen:
+        if compared is not None and compared.counted:
             self._observed(compared)
         elif isinstance(event, events.RunGone):
             self._held.gone(event)

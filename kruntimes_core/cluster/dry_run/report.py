@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -186,6 +186,9 @@ class DryRunReport:
         group = DifferenceGroup(difference.kind, difference.plugin, difference.reason)
         self.differences[group] += 1
         self.clear[group] += difference.clear
+        difference = replace(
+            difference, run=difference.run.identity()
+        )  # it is kept, and the Run may be large
         self.last[group] = difference
         self.latest.append(difference)
         self._say(difference)

@@ -205,7 +205,8 @@ class DependencyIndex:
     """Waiting Runs by what their prefilters read of a namespace's targets, and by their workspace."""
 
     def __init__(self) -> None:
-        self._by_selector: dict[str, dict[LabelSelector, _Entries]] = {}
+        # Nearly all of very many selectors have one Run each: then that stands in the place of its row.
+        self._by_selector: dict[str, dict[LabelSelector, RunEntry | _Entries]] = {}
         self._by_all_targets: dict[str, _Entries] = {}
         self._by_workspace: dict[tuple[str, str], _Entries] = {}
 
@@ -214,7 +215,10 @@ class DependencyIndex:
         namespace = entry.run.namespace
         for selector in _selectors(state):
             rows = self._by_selector.setdefault(namespace, {})
-            rows.setdefault(selector, {})[entry] = None
+            row = rows.setdefault(selector, entry)
+            if row is not entry:
+                row = rows[selector] = {row: None} if isinstance(row, RunEntry) else row
+                row[entry] = None
         if state.reads.whole is not None:
             self._by_all_targets.setdefault(namespace, {})[entry] = None
         if state.workspace is not None:
@@ -225,7 +229,11 @@ class DependencyIndex:
         namespace = entry.run.namespace
         rows = self._by_selector.get(namespace, {})
         for selector in _selectors(state):
-            _discard(rows, selector, entry)
+            row = rows.get(selector)
+            if isinstance(row, dict):
+                row.pop(entry, None)
+            if not row or row is entry:
+                rows.pop(selector, None)
         if not rows:
             self._by_selector.pop(namespace, None)
         _discard(self._by_all_targets, namespace, entry)
@@ -237,8 +245,9 @@ class DependencyIndex:
     ) -> list[RunEntry]:
         """The Runs to which the targets would give another answer now that `labels` came or went."""
         found: _Entries = dict(self._by_all_targets.get(namespace, {}))
-        for selector, entries in self._by_selector.get(namespace, {}).items():
+        for selector, row in self._by_selector.get(namespace, {}).items():
             if labels.satisfies(selector):
+                entries = (row,) if isinstance(row, RunEntry) else row
                 flipped = before.any(selector) != after.any(selector)
                 found.update(dict.fromkeys(e for e in entries if flipped or _counts(e, selector)))
         return list(found)

@@ -6,11 +6,13 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
+from weakref import WeakValueDictionary
 
 from kruntimes_core.framework.hookspecs import InvalidRun
 from kruntimes_core.framework.profile import ActivePlugin, Hook, PluginError, Profile
 from kruntimes_core.framework.runtime import plugin_calls
 from kruntimes_core.framework.runtime.state_equality import StateKey, share_key
+from kruntimes_core.model.bounded import KIB, MIB, BoundedCache
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.selectors import LabelSelector, LabelSet
 from kruntimes_core.model.snapshot import Snapshot
@@ -19,9 +21,13 @@ from kruntimes_core.model.workspace import Workspace, WorkspacePhase
 
 # The hooks whose answers decide whether a waiting Run may be placed.
 _DECIDING = ("prefilter", "filter", "reserve")
-# Answers of one plugin's prefilter, and states of a profile, that are kept.
-KEPT_ANSWERS = 4_096
-KEPT_STATES = 16_384
+ANSWER_BYTES = 8 * MIB
+"""Of the answers of one plugin's prefilter that are kept, with what they were given from."""
+STATE_BYTES = 16 * MIB
+"""Of the states of a profile that are kept though no Run has them now."""
+LARGEST_RUN = 16 * KIB
+"""Bytes. What prefilters answered for a larger Run is kept with the Run alone."""
+_ENTRY_BYTES = 1 * KIB
 
 
 class TargetReads:
@@ -114,7 +120,7 @@ class ReadTargets(Targets):
         return repr(self._all())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class PreFilterState:
     """A Run after prefilter: each plugin's state, and what the states were made from.
 
@@ -132,6 +138,10 @@ class PreFilterState:
     workspace: Workspace | None = None
     reads_by_plugin: tuple[TargetReads, ...] = field(default=(), compare=False, repr=False)
     """What each prefilter has read so far; a state may keep `targets`, and a filter read more of it."""
+    inputs: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    """The parts of the Run, and the workspace, that it was made from, where other Runs may share it."""
+    own_results: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    """The results of the Runs with this state, where it is too large for the result cache to keep."""
 
     @property
     def reads(self) -> TargetReads:
@@ -191,13 +201,13 @@ class PreFilters:
         known = self._kept.find(inputs, snapshot)
         if known is not None:
             return known
-        result = self._call(run, snapshot, workspace)
+        result = self._call(run, snapshot, workspace, inputs)
         if isinstance(result, PreFilterState):
-            self._kept.keep(inputs, result)
+            self._kept.keep(result, run.size)
         return result
 
     def _call(
-        self, run: Run, snapshot: Snapshot, workspace: Workspace | None
+        self, run: Run, snapshot: Snapshot, workspace: Workspace | None, inputs: tuple[Any, ...] = ()
     ) -> PreFilterState | InvalidRunResult:
         arguments = _Arguments(run, snapshot, workspace)
         answers: list[_Answer | None] = []
@@ -218,6 +228,7 @@ class PreFilters:
             reads_by_plugin=tuple(
                 [answer.reads for answer in answers if answer is not None and answer.reads is not None]
             ),
+            inputs=inputs,
         )
 
 
@@ -253,7 +264,7 @@ class _PluginPreFilter:
         self._keyed_by = tuple([name for name in hook.names if name not in ("targets", "snapshot")])
         self.of_the_run = {name for name in self._keyed_by if name != "workspace"}
         self.reusable = reuse and not plugin.stateful and "snapshot" not in hook.names
-        self._answers: dict[Hashable, _Answer] = {}
+        self._answers: BoundedCache[Hashable, _Answer] = BoundedCache(ANSWER_BYTES, LARGEST_RUN)
 
     def call(self, arguments: _Arguments) -> _Answer | InvalidRunResult:
         """The state for a Run: the kept one while it holds, else that of a new call."""
@@ -265,7 +276,7 @@ class _PluginPreFilter:
             return known
         answer = self._call(arguments)
         if isinstance(answer, _Answer):
-            _keep(self._answers, key, answer, KEPT_ANSWERS)
+            self._answers.keep(key, answer, arguments.run.size + answer.key.size + _ENTRY_BYTES)
         return answer
 
     def _call(self, arguments: _Arguments) -> _Answer | InvalidRunResult:
@@ -274,7 +285,7 @@ class _PluginPreFilter:
         reads = targets.reads if targets is not None else None
         try:
             state = self._function(*values)
-            return _Answer(state, StateKey(share_key(state)), reads)
+            return _Answer(state, StateKey(share_key(state), arguments.run.size), reads)
         except InvalidRun as invalid:
             return self._invalid(invalid, reads if reads is not None else TargetReads(), arguments.workspace)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
@@ -304,13 +315,16 @@ class _PluginPreFilter:
 class _KeptStates:
     """The state of a profile for which arguments, by their identity: equal parts of Runs are one object.
 
-    That is so for what the decoder made; for other Runs it is a lookup that finds nothing.
+    That is so for what the decoder made; for other Runs it is a lookup that finds nothing. A state is found
+    while a Run has it, and the latest are kept for Runs to come.
     """
 
     def __init__(self, prefilters: list[_PluginPreFilter]) -> None:
         names = {"namespace", "request"}.union(*[prefilter.of_the_run for prefilter in prefilters])
         self._of_the_run = attrgetter(*sorted(names))  # a tuple: there are two at the least
-        self._known: dict[tuple[int, ...], tuple[tuple[Any, ...], PreFilterState]] = {}
+        # A state holds its arguments: while it is there, no other object can get the identity of one.
+        self._known: WeakValueDictionary[tuple[int, ...], PreFilterState] = WeakValueDictionary()
+        self._latest: BoundedCache[tuple[int, ...], PreFilterState] = BoundedCache(STATE_BYTES, LARGEST_RUN)
 
     def inputs(self, run: Run, workspace: Workspace | None) -> tuple[Any, ...]:
         """All that the prefilters may be told, besides the targets."""
@@ -320,18 +334,13 @@ class _KeptStates:
     def find(self, inputs: tuple[Any, ...], snapshot: Snapshot) -> PreFilterState | None:
         """The state for these very objects, if what was read of the targets is still so."""
         known = self._known.get(tuple(map(id, inputs)))
-        return known[1] if known is not None and known[1].holds(snapshot.targets) else None
+        return known if known is not None and known.holds(snapshot.targets) else None
 
-    def keep(self, inputs: tuple[Any, ...], state: PreFilterState) -> None:
-        """Keep it, and the arguments with it: or another object might get the identity of one."""
-        _keep(self._known, tuple(map(id, inputs)), (inputs, state), KEPT_STATES)
-
-
-def _keep(kept: dict[Any, Any], key: Hashable, value: object, most: int) -> None:
-    """Add to what is kept, in the place of the oldest where there is too much."""
-    if len(kept) >= most:
-        del kept[next(iter(kept))]
-    kept[key] = value
+    def keep(self, state: PreFilterState, run_size: int) -> None:
+        """Let other Runs find it."""
+        key = tuple(map(id, state.inputs))
+        self._known[key] = state
+        self._latest.keep(key, state, run_size + state.key.size + _ENTRY_BYTES)
 
 
 def _own_class(profile: Profile) -> bool:

@@ -18,11 +18,16 @@ from kruntimes_core.framework.runtime.plan_results import Unschedulable
 from kruntimes_core.framework.runtime.pod_set import PodSet, members
 from kruntimes_core.framework.runtime.prefilter import PreFilterState
 from kruntimes_core.framework.runtime.state_equality import StateKey
+from kruntimes_core.model.bounded import KIB, MIB
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
-# States for which the answers of one hook are kept, besides a bound on the memory that these take.
+# States for which the answers of one hook are kept, besides bounds on the memory that these take.
 KEPT_STATES = 32_768
+STATE_BYTES = 16 * MIB
+"""Of the states for which the answers of one hook are kept."""
+LARGEST_STATE = 4 * KIB
+"""Bytes. The answers for a larger state are kept with the Runs that have it, and freed with them."""
 KEPT_COMBINATIONS = 65_536
 # How many plans pass between two looks at whether too much is kept.
 _LOOKED_AFTER = 256
@@ -41,7 +46,7 @@ class PlanInputs:
 class PodAnswers(ABC):
     """One hook's answers about the Pods of one Runtime for one state, and which of them hold no more."""
 
-    __slots__ = ("_due", "_turn", "last_used", "size")
+    __slots__ = ("_due", "_turn", "last_used", "shared", "size")
 
     most: ClassVar[int]
     """How many answers one hook of a plugin keeps, over all states and Pods."""
@@ -53,6 +58,8 @@ class PodAnswers(ABC):
         """Of the Pod set, when `_due` was brought up to date."""
         self.size = 0
         """For how many positions there is room."""
+        self.shared = False
+        """Whether the cache of its hook keeps it, for all Runs with the state."""
         self.last_used = 0
         """In plans of the runner."""
 
@@ -111,8 +118,9 @@ class HookCache(Generic[A]):
         self._reusable = reuse and not plugin.stateful and "snapshot" not in names
         self.shared = self._reusable and not self._by_run
         """Whether equal states are all that two Runs need to share answers."""
-        self._kept: dict[Hashable, A] = {}
+        self._kept: dict[tuple[PodSet, StateKey | None, Run | None], A] = {}
         self._size = 0
+        self._state_bytes = 0
 
     def __len__(self) -> int:
         """For how many states it keeps answers."""
@@ -126,7 +134,12 @@ class HookCache(Generic[A]):
         key = (inputs.pods, state, inputs.run if self._by_run else None)
         answers = self._kept.get(key)
         if answers is None:
-            answers = self._kept[key] = self._new()
+            answers = self._new()
+            size = _state_bytes(key)
+            if size <= LARGEST_STATE:
+                answers.shared = True
+                self._kept[key] = answers
+                self._state_bytes += size
         return answers
 
     def update(self, answers: A, inputs: PlanInputs, among: int) -> None:
@@ -143,7 +156,8 @@ class HookCache(Generic[A]):
                 return
             given = answers.check(self.plugin, given)
             if answers.size < len(pods.pods):
-                self._size += len(pods.pods) - answers.size
+                if answers.shared:
+                    self._size += len(pods.pods) - answers.size
                 answers.grow(len(pods.pods))
             answers.learn(due, taken, given)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin's code raises is its own error
@@ -153,18 +167,24 @@ class HookCache(Generic[A]):
     @property
     def overfull(self) -> bool:
         """Whether it keeps more than it may."""
-        return self._size > self._new.most or len(self._kept) > KEPT_STATES
+        return self._size > self._new.most or self._state_bytes > STATE_BYTES or len(self._kept) > KEPT_STATES
 
     def evict(self) -> None:
         """Forget the answers that were not used for longest."""
         by_use = sorted(self._kept.items(), key=lambda kept: kept[1].last_used, reverse=True)
         self._kept.clear()
-        self._size = 0
+        self._size = self._state_bytes = 0
         for key, answers in by_use[: KEPT_STATES // 2]:
-            if self._size + answers.size > self._new.most * 3 // 4:
+            size, state_bytes = self._size + answers.size, self._state_bytes + _state_bytes(key)
+            if size > self._new.most * 3 // 4 or state_bytes > STATE_BYTES * 3 // 4:
                 break
             self._kept[key] = answers
-            self._size += answers.size
+            self._size, self._state_bytes = size, state_bytes
+
+
+def _state_bytes(key: tuple[PodSet, StateKey | None, Run | None]) -> int:
+    _, state, run = key
+    return (state.size if state is not None else 0) + (run.size if run is not None else 0)
 
 
 _ForEachPod = Callable[[Sequence[Any], Sequence[int], Any, Run, Snapshot], list[Any]]
@@ -190,9 +210,10 @@ S = TypeVar("S", bound=PodAnswers)
 class CachedResults(Generic[F, S]):
     """All answers for one Run's states on one Runtime's Pods: one `PodAnswers` for each filter and scorer."""
 
-    __slots__ = ("filters", "last_used", "scores", "unschedulable")
+    __slots__ = ("filters", "last_used", "pods", "scores", "unschedulable")
 
-    def __init__(self, filters: Sequence[F], scores: Sequence[S]) -> None:
+    def __init__(self, pods: PodSet, filters: Sequence[F], scores: Sequence[S]) -> None:
+        self.pods = pods
         self.filters = filters
         self.scores = scores
         self.last_used = 0
@@ -216,6 +237,7 @@ class ResultCache(Generic[F, S]):
         self._hooks: tuple[HookCache[Any], ...] = (*filters, *scores)
         self._shared = all(cache.shared for cache in self._hooks)
         self._known: dict[tuple[PodSet, StateKey], CachedResults[F, S]] = {}
+        self._state_bytes = 0
         self._plans = 0
 
     @property
@@ -226,29 +248,52 @@ class ResultCache(Generic[F, S]):
     def of(self, inputs: PlanInputs) -> CachedResults[F, S]:
         """The answers for this Run's states."""
         self._plans += 1
-        key = (inputs.pods, inputs.state.key)
+        state = inputs.state
+        if state.key.size > LARGEST_STATE:
+            return self._of_large(inputs)
+        key = (inputs.pods, state.key)
         found = self._known.get(key)
         if found is None:
-            found = CachedResults(
-                tuple([cache.of(inputs) for cache in self._filters]),
-                tuple([cache.of(inputs) for cache in self._scores]),
-            )
-            found.last_used = self._plans
-            found.mark_used()
+            found = self._new(inputs)
             if self._shared:
                 self._known[key] = found
+                self._state_bytes += state.key.size
             self._evict()
         elif self._plans % _LOOKED_AFTER == 0:
             self._evict()  # answers grow with their Runtimes
         found.last_used = self._plans
         return found
 
+    def _of_large(self, inputs: PlanInputs) -> CachedResults[F, S]:
+        """The answers for large states, which are with the Runs that have them, and freed with these."""
+        known = inputs.state.own_results
+        found: CachedResults[F, S] | None = known.get(self) if self._shared else None
+        if found is None or found.pods is not inputs.pods:
+            known.clear()  # what a former worker kept
+            found = known[self] = self._new(inputs)
+            self._evict()
+        found.last_used = self._plans
+        found.mark_used()
+        return found
+
+    def _new(self, inputs: PlanInputs) -> CachedResults[F, S]:
+        results = CachedResults(
+            inputs.pods,
+            tuple([cache.of(inputs) for cache in self._filters]),
+            tuple([cache.of(inputs) for cache in self._scores]),
+        )
+        results.last_used = self._plans
+        results.mark_used()
+        return results
+
     def _evict(self) -> None:
         overfull = [cache for cache in self._hooks if cache.overfull]
-        if not overfull and len(self._known) <= KEPT_COMBINATIONS:
+        full = len(self._known) > KEPT_COMBINATIONS or self._state_bytes > STATE_BYTES
+        if not overfull and not full:
             return
         for results in self._known.values():
             results.mark_used()
         self._known.clear()
+        self._state_bytes = 0
         for cache in overfull:
             cache.evict()

@@ -6,31 +6,37 @@ shared if its type defines equality and hash by value, and equal values have equ
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta, timezone
 from enum import Enum
 from typing import Any
 
 from kruntimes_core.model.frozen import FrozenMap
-from kruntimes_core.model.selectors import LabelSelector
+from kruntimes_core.model.selectors import AffinityTerm, LabelSelector, WeightedTerm
 
 # Types whose equal values are indistinguishable. A float is not one of them: 0.0 == -0.0.
 _PLAIN = (str, bytes, int, bool, type(None))
 # Built-in types whose equal values can differ (zeros, ranges, time zones): compared by their repr.
 _SEEN = (float, complex, range, date, datetime, time, timedelta, timezone)
-# Values of this project that are compared by value and hold strings alone.
-_OURS = (LabelSelector,)
+# Values of this project that are compared by value, and whose parts have one type each.
+_OURS = (LabelSelector, AffinityTerm, WeightedTerm)
+# What an object takes, and what each further member of a tuple or a set does.
+_OBJECT_BYTES = 64
+_MEMBER_BYTES = 16
 
 
 class StateKey:
     """A key whose hash is taken once: each decision looks it up in the result cache."""
 
-    __slots__ = ("_hash", "_key")
+    __slots__ = ("_hash", "_key", "size")
 
-    def __init__(self, key: Hashable) -> None:
+    def __init__(self, key: Hashable, unknown: int = _OBJECT_BYTES) -> None:
+        """unknown: bytes that a part is taken to have whose type tells no size."""
         self._key = key
         self._hash = hash(key)
+        self.size = _size(key, unknown)
+        """About how many bytes it takes, with the state that it is the key of."""
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, StateKey) and self._key == other._key)
@@ -80,16 +86,53 @@ def share_key(state: Any) -> Hashable:
     if kind in _PLAIN or kind in _OURS:
         return (kind, state)
     if isinstance(state, tuple):
-        return (kind, tuple([share_key(part) for part in state]))
+        return (kind, *_members(state, tuple))
     if kind is frozenset:
-        return (kind, frozenset([share_key(part) for part in state]))
+        return (kind, *_members(state, frozenset))
     if isinstance(state, FrozenMap):
+        plain = (_plain_type(state.keys()), _plain_type(state.values()))
+        if None not in plain and getattr(kind, "__eq__", None) is FrozenMap.__eq__:
+            return (kind, plain, state)
         return (kind, frozenset([(share_key(key), share_key(value)) for key, value in state.items()]))
     if isinstance(state, Enum):
         return (kind, state.name)
     if is_dataclass(state) and _by_value(kind):
         return (kind, tuple([share_key(getattr(state, part.name)) for part in fields(state)]))
     return _declared(state)
+
+
+def _members(state: Any, made: Callable[[Iterable[Hashable]], Hashable]) -> tuple[Hashable, ...]:
+    """The members of a tuple or a set: as they are where all have one type, which saves memory."""
+    plain = _plain_type(state)
+    if plain is not None:
+        return (plain, made(state))
+    return (made([share_key(part) for part in state]),)
+
+
+def _plain_type(values: Iterable[object]) -> type | None:
+    """The type of all of them, if there is one whose equal values are indistinguishable."""
+    kinds = set(map(type, values))
+    return kinds.pop() if len(kinds) == 1 and not kinds.isdisjoint((*_PLAIN, *_OURS)) else None
+
+
+def _size(key: object, unknown: int) -> int:
+    """About how many bytes a key takes, as `share_key` makes them."""
+    if isinstance(key, AffinityTerm):
+        return 2 * _OBJECT_BYTES + len(key.selector)
+    if isinstance(key, WeightedTerm):
+        return 3 * _OBJECT_BYTES + len(key.term.selector)
+    if isinstance(key, tuple):
+        return _OBJECT_BYTES + sum([_MEMBER_BYTES + _size(part, unknown) for part in key])
+    if isinstance(key, FrozenMap):
+        items = [part for item in key.items() for part in item]
+        return _OBJECT_BYTES + sum([_MEMBER_BYTES + _size(part, unknown) for part in items])
+    if isinstance(key, frozenset):
+        return _OBJECT_BYTES + sum([2 * _MEMBER_BYTES + _size(part, unknown) for part in key])
+    if isinstance(key, str | bytes):
+        return _OBJECT_BYTES + len(key)
+    if isinstance(key, StateKey):
+        return key.size
+    return unknown if isinstance(key, Unshared | _Declared) else 0
 
 
 def _by_value(kind: type) -> bool:
