@@ -1,6 +1,6 @@
 """Objects as the platform's users, controller and daemons write them: nothing is dropped, nothing refused.
 
-Every field of the API contract is in one of them, with its default spelled out: what is stored is what was sent.
+Every field of the API contract is in one of them, defaults too, so that what is stored is what was sent.
 """
 
 from __future__ import annotations
@@ -269,7 +269,8 @@ def test_a_runtime(site: Site) -> None:
     changed(
         site, RUNTIMES, "python", replicas=3, artifactStore=S3_STORE, future={"field": [1, {"deep": True}]}
     )
-    for volume in ({"emptyDir": {}}, {"persistentVolumeClaim": {"claimName": "work"}}):
+    volumes: list[Object] = [{"emptyDir": {}}, {"persistentVolumeClaim": {"claimName": "work"}}]
+    for volume in volumes:
         stored(site, RUNTIMES, next(iter(volume)).lower(), {**RUNTIME_SPEC, "workspace": volume})
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from contrast.cases import REMOVED, Write
 from realcluster.client import Object
 
@@ -97,7 +99,7 @@ REFERENCES = [
 ]
 
 _CLAIM = {"volumeClaimName": "results"}
-_LARGEST = {
+_LARGEST: dict[str, Any] = {
     "prefix": "p" * 1024,
     "region": "r" * 128,
     "endpoint": "e" * 2048,
