@@ -1,6 +1,6 @@
 """Objects as the platform's users, controller and daemons write them: nothing is dropped, nothing refused.
 
-Every field of the API contract is in one of them, with its default: what is stored is what was sent.
+Every field of the API contract is in one of them, defaults too, so that what is stored is what was sent.
 """
 
 from __future__ import annotations

@@ -9,14 +9,14 @@ from functools import partial
 from typing import Any
 
 import pytest
-from large_selectors import POOL, Scheduler, fill, one_large, rounds
+from large_selectors import NAMESPACE, Scheduler, fill, one_large, rounds
 
 from kruntimes_core.engine.decisions import JOURNAL_BYTES, Decision, Journal, Outcome
 from kruntimes_core.engine.runs import Stage
-from kruntimes_core.lab.bench.engine.cluster import Object
 from kruntimes_core.model import selectors
 from kruntimes_core.model.selectors import Affinity
 from kruntimes_core.testing import make_affinity, make_run, matching
+from kruntimes_core.testing.objects import Object
 
 VALUES = 1_000
 """Of one selector: 15 kB as text, 100 kB as objects."""
@@ -87,7 +87,7 @@ def test_a_large_affinity_is_forgotten_while_its_run_is_active() -> None:
     before = megabytes()
     scheduler.create("large", partial(one_large, 1, VALUES, 0))
     scheduler.settle()
-    entry = scheduler.engine.find(POOL.namespace, "large")
+    entry = scheduler.engine.find(NAMESPACE, "large")
     assert entry is not None
     assert entry.run.affinity == Affinity()
     scheduler.engine.journal.latest.clear()
@@ -124,7 +124,7 @@ def test_equal_large_runs_share_one_state() -> None:
     for number in range(5):
         scheduler.create(f"waits-{number}", lambda: one_large(0, 30_000), labels={"cohort": "one"})
     scheduler.settle()
-    entries = [scheduler.engine.find(POOL.namespace, f"waits-{number}") for number in range(5)]
+    entries = [scheduler.engine.find(NAMESPACE, f"waits-{number}") for number in range(5)]
     assert {entry.stage for entry in entries if entry} == {Stage.UNSCHEDULABLE}
     assert len({id(entry.prefilter_state) for entry in entries if entry}) == 1
 

@@ -23,10 +23,11 @@ from kruntimes_core.engine.events import PodsListed, RunGone, RunObserved, RunsL
 from kruntimes_core.engine.plugin_work import Runners
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
-from kruntimes_core.lab.bench.engine.cluster import Object, Pool, pod_object, run_object
 from kruntimes_core.model.decode import Decoder
+from kruntimes_core.testing.objects import Object, pod_object, run_object
 
-POOL = Pool("tests", "python")
+NAMESPACE = "tests"
+_PLENTY = "1000000000"
 _START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 _TOPOLOGY = "kruntimes.io/runtime-pod"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -61,7 +62,11 @@ class Scheduler:
 
     def _list_pods(self, pods: int, slots: int) -> None:
         fresh = self._now.wall + timedelta(days=1)
-        objects = [pod_object(POOL, f"py-{number}", slots, "1", fresh) for number in range(pods)]
+        capacity = {"runs": str(slots), "cpu": _PLENTY}
+        objects = [
+            pod_object(f"py-{number}", namespace=NAMESPACE, capacity=capacity, probed_at=fresh)
+            for number in range(pods)
+        ]
         observed = [self._decoder.pod(obj) for obj in objects]
         listed = tuple(observation for observation in observed if observation is not None)
         self.engine.handle(PodsListed(observations=listed, version="1"), self._now)
@@ -81,17 +86,21 @@ class Scheduler:
 
     def _observe(self, name: str, status: dict[str, Any]) -> None:
         """Each version is decoded from an object of its own, which is not kept, as of a watch."""
-        request, affinity = {"runs": 1, "cpu": 1}, self._affinities[name]()
         obj = run_object(
-            POOL, name, self._next(), request=request, cohort=name, affinity=affinity, status=status
+            name,
+            namespace=NAMESPACE,
+            version=self._next(),
+            labels=self._labels[name],
+            requests={"runs": 1, "cpu": 1},
+            affinity=self._affinities[name](),
+            status=status,
         )
-        obj["metadata"]["labels"] = dict(self._labels[name])
         self._changes[name](obj)
         self.engine.handle(RunObserved(self._decoder.run(obj)), self._now)
 
     def delete(self, name: str) -> None:
         """A Run is deleted."""
-        gone = RunGone(namespace=POOL.namespace, name=name, uid=f"uid-{name}", version=self._next())
+        gone = RunGone(namespace=NAMESPACE, name=name, uid=f"uid-{name}", version=self._next())
         del self._affinities[name], self._labels[name], self._changes[name]
         self.placed.pop(name, None)
         self.engine.handle(gone, self._now)
