@@ -18,7 +18,7 @@ TWICE = (
 def test_strict(site: Site) -> None:
     refused = site.create(RUNS, ODD_RUN, fieldValidation="Strict")
     assert (refused.status, refused.reason) == (400, "BadRequest")
-    assert 'unknown field "spec.surprise"' in refused.message
+    assert 'unknown field "spec.retryPolicy.odd"' in refused.message
     assert site.create(PODS, ODD_POD, fieldValidation="Strict").status == 400
     assert site.create(RUNS, run_body(), fieldValidation="Strict").status == 201
 
@@ -51,10 +51,14 @@ def test_patches(site: Site) -> None:
     site.made(RUNS, run_body())
     site.made(PODS, pod_body())
     for word in ("Strict", "Warn", "Ignore"):
-        site.patch(RUNS, "r1", {"spec": {"surprise": 1}}, fieldValidation=word)
+        site.patch(RUNS, "r1", {"spec": {"mode": {"surprise": 1}}}, fieldValidation=word)
         site.patch(RUNS, "r1", {"status": {"surprise": 1}}, "status", fieldValidation=word)
         site.patch(
-            RUNS, "r1", [{"op": "add", "path": "/spec/odd", "value": 1}], kind="json", fieldValidation=word
+            RUNS,
+            "r1",
+            [{"op": "add", "path": "/spec/mode/odd", "value": 1}],
+            kind="json",
+            fieldValidation=word,
         )
         site.patch(PODS, "py-0", {"spec": {"surprise": 1}}, kind="strategic", fieldValidation=word)
 
@@ -62,7 +66,7 @@ def test_patches(site: Site) -> None:
 @contract
 def test_puts(site: Site) -> None:
     run = site.made(RUNS, run_body())
-    odd = {**run, "spec": {**run["spec"], "surprise": 1}}
+    odd = {**run, "spec": {**run["spec"], "mode": {**run["spec"]["mode"], "surprise": 1}}}
     assert site.replace(RUNS, odd, fieldValidation="Strict").status == 400
     assert site.replace(RUNS, odd).status == 200
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from kruntimes_core.crds import crds
+from realcluster.access import install_crds
 from realcluster.servers import Cluster, running_cluster
 from tests.docs.pages import ROOT, Page, all_pages
 
@@ -21,10 +23,11 @@ PAGES = [page for page in all_pages() if any(block.role == ROLE for block in pag
 
 @pytest.fixture
 def untouched(tmp_path: Path) -> Iterator[Cluster]:
-    """A cluster for one page alone: nobody finishes the deletion of a namespace that others use."""
+    """A cluster for one page alone, with CRDs: the deletion of a namespace never ends here."""
     folder = tmp_path / "cluster"
     folder.mkdir()
     with running_cluster(folder) as started:
+        install_crds(started, crds())
         yield started
 
 
