@@ -16,7 +16,7 @@ from kruntimes_core.framework.runtime.plugin_calls import safe_str
 from kruntimes_core.model.bounded import MIB
 from kruntimes_core.model.frozen import FrozenMap
 from kruntimes_core.model.pod import Capacity, RuntimePod
-from kruntimes_core.model.run import Request, Run
+from kruntimes_core.model.run import Request, Run, run_size
 from kruntimes_core.model.snapshot import Pods, Snapshot
 from kruntimes_core.model.times import format_time
 
@@ -93,9 +93,9 @@ class Journal:
         if former is not None and former.same_answer(decision):
             return
         self.latest.append(decision)
-        self._bytes += decision.run.size
+        self._bytes += run_size(decision.run)
         while len(self.latest) > self.most or self._bytes > JOURNAL_BYTES:
-            self._bytes -= self.latest.popleft().run.size
+            self._bytes -= run_size(self.latest.popleft().run)
         for listener in self.listeners:
             listener(decision)
 

@@ -14,7 +14,8 @@ from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runtime import PreFilterState, Verdict
 from kruntimes_core.model.bounded import KIB
 from kruntimes_core.model.pod import RuntimePod
-from kruntimes_core.model.run import Phase, Run, RunObservation
+from kruntimes_core.model.run import Phase, Run, RunObservation, run_identity
+from kruntimes_core.model.selectors import affinity_size
 
 # Bytes. A larger affinity is forgotten while its Run is active or has ended.
 _LARGE_AFFINITY = 4 * KIB
@@ -247,13 +248,13 @@ class RunEntry:
         if self.decision is not None and self.decision.snapshot is not None:
             self.decision = None
         seen = self.observation
-        if seen.phase is not Phase.PENDING and seen.run.affinity.size > _LARGE_AFFINITY:
+        if seen.phase is not Phase.PENDING and affinity_size(seen.run.affinity) > _LARGE_AFFINITY:
             self.observation = seen.without_affinity()
 
     def forget(self) -> None:
         """The Run does not exist any more: void entries of queues and timers hold its name alone."""
         self.waiting_text = self.prefilter_state = self.decision = None
-        self.observation = replace(self.observation, run=self.run.identity(), conditions=())
+        self.observation = replace(self.observation, run=run_identity(self.run), conditions=())
 
 
 class Runs:

@@ -29,7 +29,7 @@ from kruntimes_core.model.frozen import CompileCache, FrozenMap, InternedMaps, i
 from kruntimes_core.model.messages import quoted
 from kruntimes_core.model.metadata import SharedMetadata
 from kruntimes_core.model.quantity import MAX_AMOUNT, QuantityError, read_quantity, request_amount
-from kruntimes_core.model.selectors import Affinity, LabelSet, compile_affinity
+from kruntimes_core.model.selectors import Affinity, LabelSet, affinity_size, compile_affinity
 from kruntimes_core.model.times import parse_duration, parse_time
 from kruntimes_core.model.workspace import workspace_name
 
@@ -81,22 +81,23 @@ class Run:
     attempt: int = 1
     """`status.attempt`, 1-based."""
 
-    @property
-    def size(self) -> int:
-        """About how many bytes it takes at the most: what is kept of Runs is bounded by it."""
-        entries = _LABEL_BYTES * len(self.labels) + _REQUEST_BYTES * len(self.request)
-        return _RUN_BYTES + entries + self.affinity.size
-
-    def identity(self) -> Run:
-        """What says which Run it is, without what it asks for: little to keep of one that is gone."""
-        return Run(namespace=self.namespace, name=self.name, uid=self.uid, runtime=self.runtime)
-
 
 # What a Run takes without labels, request and affinity, and a label and an amount at the most, as the API
 # bounds their lengths.
 _RUN_BYTES = 512
 _LABEL_BYTES = 512
 _REQUEST_BYTES = 512
+
+
+def run_size(run: Run) -> int:
+    """About how many bytes a Run takes at the most: the budgets of caches count in it."""
+    entries = _LABEL_BYTES * len(run.labels) + _REQUEST_BYTES * len(run.request)
+    return _RUN_BYTES + entries + affinity_size(run.affinity)
+
+
+def run_identity(run: Run) -> Run:
+    """Which Run it is, without what it asks for: little to keep of one that is gone."""
+    return Run(namespace=run.namespace, name=run.name, uid=run.uid, runtime=run.runtime)
 
 
 @dataclass(frozen=True, slots=True)

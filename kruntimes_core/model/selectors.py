@@ -244,16 +244,17 @@ class Affinity:
     preferred: tuple[WeightedTerm, ...] = ()
     preferred_anti: tuple[WeightedTerm, ...] = ()
 
-    @property
-    def size(self) -> int:
-        """About how many bytes it takes."""
-        terms = [*self.required, *self.required_anti]
-        terms += [weighted.term for weighted in (*self.preferred, *self.preferred_anti)]
-        return sum([len(term.selector) + _TERM_BYTES for term in terms])
-
 
 # What a term takes beside the text of its selector.
 _TERM_BYTES = 128
+
+
+def affinity_size(affinity: Affinity) -> int:
+    """About how many bytes an affinity takes."""
+    terms = [*affinity.required, *affinity.required_anti]
+    terms += [weighted.term for weighted in (*affinity.preferred, *affinity.preferred_anti)]
+    return sum([len(term.selector) + _TERM_BYTES for term in terms])
+
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples
 from kruntimes_core.engine.decisions import Decision, Outcome
-from kruntimes_core.model.run import Run
+from kruntimes_core.model.run import Run, run_identity
 from kruntimes_core.model.times import format_time
 
 
@@ -187,7 +187,7 @@ class DryRunReport:
         self.differences[group] += 1
         self.clear[group] += difference.clear
         difference = replace(
-            difference, run=difference.run.identity()
+            difference, run=run_identity(difference.run)
         )  # it is kept, and the Run may be large
         self.last[group] = difference
         self.latest.append(difference)

@@ -13,7 +13,7 @@ from kruntimes_core.framework.profile import ActivePlugin, Hook, PluginError, Pr
 from kruntimes_core.framework.runtime import plugin_calls
 from kruntimes_core.framework.runtime.state_equality import StateKey, share_key
 from kruntimes_core.model.bounded import KIB, MIB, BoundedCache
-from kruntimes_core.model.run import Run
+from kruntimes_core.model.run import Run, run_size
 from kruntimes_core.model.selectors import LabelSelector, LabelSet
 from kruntimes_core.model.snapshot import Snapshot
 from kruntimes_core.model.targets import Targets
@@ -203,7 +203,7 @@ class PreFilters:
             return known
         result = self._call(run, snapshot, workspace, inputs)
         if isinstance(result, PreFilterState):
-            self._kept.keep(result, run.size)
+            self._kept.keep(result, run_size(run))
         return result
 
     def _call(
@@ -276,7 +276,7 @@ class _PluginPreFilter:
             return known
         answer = self._call(arguments)
         if isinstance(answer, _Answer):
-            self._answers.keep(key, answer, arguments.run.size + answer.key.size + _ENTRY_BYTES)
+            self._answers.keep(key, answer, run_size(arguments.run) + answer.key.size + _ENTRY_BYTES)
         return answer
 
     def _call(self, arguments: _Arguments) -> _Answer | InvalidRunResult:
@@ -285,7 +285,7 @@ class _PluginPreFilter:
         reads = targets.reads if targets is not None else None
         try:
             state = self._function(*values)
-            return _Answer(state, StateKey(share_key(state), arguments.run.size), reads)
+            return _Answer(state, StateKey(share_key(state), run_size(arguments.run)), reads)
         except InvalidRun as invalid:
             return self._invalid(invalid, reads if reads is not None else TargetReads(), arguments.workspace)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error

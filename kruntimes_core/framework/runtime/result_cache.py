@@ -19,7 +19,7 @@ from kruntimes_core.framework.runtime.pod_set import PodSet, members
 from kruntimes_core.framework.runtime.prefilter import PreFilterState
 from kruntimes_core.framework.runtime.state_equality import StateKey
 from kruntimes_core.model.bounded import KIB, MIB
-from kruntimes_core.model.run import Run
+from kruntimes_core.model.run import Run, run_size
 from kruntimes_core.model.snapshot import Snapshot
 
 # States for which the answers of one hook are kept, besides bounds on the memory that these take.
@@ -184,7 +184,7 @@ class HookCache(Generic[A]):
 
 def _state_bytes(key: tuple[PodSet, StateKey | None, Run | None]) -> int:
     _, state, run = key
-    return (state.size if state is not None else 0) + (run.size if run is not None else 0)
+    return (state.size if state is not None else 0) + (run_size(run) if run is not None else 0)
 
 
 _ForEachPod = Callable[[Sequence[Any], Sequence[int], Any, Run, Snapshot], list[Any]]

@@ -16,6 +16,8 @@ from kruntimes_core.lab.apiserver.server import ApiServer
 
 NAMESPACE = "default"
 DEMO_RUNTIMES = ("py", "node", "sql")
+# Never pulled: its Pods are simulated. The CRD asks for one.
+_CONTAINER = {"name": "runtime", "image": "simulated"}
 _API_VERSION = f"{RUNS.group}/{RUNS.version}"
 _PLURALS = {"Run": "runs", "PersistentWorkspace": "persistentworkspaces"}
 _CAPACITY = "kruntimes.io/capacity."
@@ -35,7 +37,7 @@ _IDLE_SECONDS = 12
 def runtime(name: str, replicas: int, capacity: Mapping[str, str]) -> Object:
     """A Runtime whose Pods advertise a capacity: resource to quantity."""
     annotations = {_CAPACITY + resource: amount for resource, amount in capacity.items()}
-    template = {"metadata": {"annotations": annotations}, "spec": {"containers": [{"name": "runtime"}]}}
+    template = {"metadata": {"annotations": annotations}, "spec": {"containers": [_CONTAINER]}}
     return _object("Runtime", name, {}, {"replicas": replicas, "template": template})
 
 
