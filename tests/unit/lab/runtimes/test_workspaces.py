@@ -40,7 +40,7 @@ def test_a_workspace_is_lost_with_its_pod() -> None:
         site.runtime()
         site.create("persistentworkspaces", workload.workspace("data", "py"))
         await passes(2)
-        site.change("runtimes", "py", spec={"replicas": 0})
+        site.delete("runtimes", "py")
         await passes(3)
         assert site.get("persistentworkspaces", "data")["status"]["phase"] == "Lost"
 
