@@ -102,13 +102,15 @@ def show(config: str | None, form: str) -> Exit:
 
     configuration, registry = configuration_from(config), PluginRegistry()
     build_profiles(configuration, registry)
+    entries = list(active_entries(configuration, registry))
     if form == "table":
         screen = standard_output()
-        settings, entries = effective_settings(configuration), active_entries(configuration, registry)
-        print_lines(_tables(settings, entries, screen), screen)
+        print_lines(_tables(effective_settings(configuration), entries, screen), screen)
     else:
         write = {"json": write_json, "yaml": write_yaml}[form]
         write(effective_document(configuration, registry))
+    if hidden := [one.name for one in entries if one.masked]:
+        print_notes([f"secrets are masked (of {', '.join(hidden)}): a file with masks is refused"])
     return Exit.DONE
 
 
@@ -132,4 +134,4 @@ def _row(one: ActiveEntry) -> tuple[object, ...]:
 
 
 def _json(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -15,13 +15,13 @@ from kruntimes_core.cli.output.text import printable
 from kruntimes_core.model.messages import InputError
 
 if TYPE_CHECKING:
-    from kruntimes_core.framework.configuration import Configuration, PluginState
+    from kruntimes_core.framework.configuration import BuildAttempts, Configuration, PluginState
     from kruntimes_core.framework.plugin_registry import PluginRegistry
 
 # The command imports what it needs when it runs: help needs neither pydantic nor YAML nor the plugins.
 
 API_VERSION = "kruntimes.io/plugins/v1"
-_STATES = {"active": "green", "broken": "red", "duplicate": "red", "unknown": "yellow"}
+_STATES = {"active": "green", "broken": "red", "duplicate": "red", "shadowed": "yellow", "unknown": "yellow"}
 _PROFILE = TableColumn("PROFILE")
 _COLUMNS = (
     *map(TableColumn, ("NAME", "DISTRIBUTION", "VERSION")),
@@ -59,23 +59,26 @@ def list_plugins(config: str | None, form: str) -> Exit:
         _show(describe_plugins(None, registry), form)
         print_notes([f"error: {error}"])
         return Exit.BAD_INPUT
-    _show(describe_plugins(configuration, registry), form)
-    return Exit.DONE if _would_start(configuration, registry) else Exit.ANSWER_IS_NO
+    attempts: BuildAttempts = {}
+    why_not = _why_not(configuration, registry, attempts)
+    _show(describe_plugins(configuration, registry, attempts), form)
+    if why_not is not None:
+        print_notes([f"the scheduler would not start: {why_not}"])
+        return Exit.ANSWER_IS_NO
+    if not registry.names:
+        print_notes(["no plugins are installed"])
+    return Exit.DONE
 
 
-def _would_start(configuration: Configuration, registry: PluginRegistry) -> bool:
-    """Whether the scheduler would start; says why not, and why a list is empty."""
+def _why_not(configuration: Configuration, registry: PluginRegistry, attempts: BuildAttempts) -> str | None:
+    """Why the scheduler would not start; None where it would. attempts: see `build_profiles`."""
     from kruntimes_core.framework.configuration import SUPPLIED, build_profiles, to_install
 
     try:
-        build_profiles(configuration, registry)
+        build_profiles(configuration, registry, attempts)
     except InputError as error:
-        why = str(error) if registry.names else f"no plugins are installed: {to_install(*SUPPLIED)}"
-        print_notes([f"the scheduler would not start: {why}"])
-        return False
-    if not registry.names:
-        print_notes(["no plugins are installed"])
-    return True
+        return str(error) if registry.names else f"no plugins are installed: {to_install(*SUPPLIED)}"
+    return None
 
 
 def _show(states: Sequence[PluginState], form: str) -> None:

@@ -1,9 +1,9 @@
 """From entry points to plugins that this host can safely call: discovered, imported, checked and built."""
 
 from kruntimes_core.framework.plugin_registry.checks import CAPACITY
+from kruntimes_core.framework.plugin_registry.discovery import DiscoveredPlugin
 from kruntimes_core.framework.plugin_registry.errors import HOST_API, InvalidPlugin, LoadError, plugin_code
 from kruntimes_core.framework.plugin_registry.registry import (
-    DiscoveredPlugin,
     LoadedPlugin,
     PluginRegistry,
     build_plugin,
