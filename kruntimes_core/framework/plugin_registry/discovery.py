@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import Distribution, EntryPoint, PackageMetadata, distributions
+from importlib.util import find_spec
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -202,7 +204,11 @@ def _check_absent(metadata: _Metadata) -> None:
 
 
 def _same(one: Iterable[DiscoveredPlugin], other: Iterable[DiscoveredPlugin]) -> bool:
-    return {(claim.name, claim.origin) for claim in one} == {(claim.name, claim.origin) for claim in other}
+    return set(map(_named, one)) == set(map(_named, other))
+
+
+def _named(claim: DiscoveredPlugin) -> tuple[str, str | None]:
+    return claim.name, claim.entry_point.value if claim.entry_point is not None else None
 
 
 def _one_line(error: Exception) -> str:
@@ -219,6 +225,11 @@ def _imported_file(module: str) -> tuple[Path, tuple[str, ...]] | None:
         file = getattr(sys.modules.get(".".join(parts[:length])), "__file__", None)
         if isinstance(file, str):
             return Path(file).resolve(), parts[:length]
+    # Its import failed. To look for a module without a dot imports nothing.
+    with suppress(ImportError, ValueError):
+        spec = find_spec(parts[0])
+        if spec is not None and spec.has_location and spec.origin is not None:
+            return Path(spec.origin).resolve(), parts[:1]
     return None
 
 

@@ -109,9 +109,7 @@ def describe(error: BaseException) -> str:
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
-        return one_line(
-            f"{_name(error)}: {place}: {first['msg']}" if place else f"{_name(error)}: {first['msg']}"
-        )
+        return one_line(": ".join(part for part in (_name(error), place, first["msg"]) if part))
     text = _text(str, error, "its message cannot be read")
     name = _name(error)
     return one_line(f"{name}: {text}" if text else name)

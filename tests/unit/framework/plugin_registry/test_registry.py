@@ -125,10 +125,8 @@ def test_a_distribution_that_is_on_the_path_twice_counts_once(environment: Any) 
     environment.claim("acme.alpha", "0.9", f"Alpha = {module}:Alpha", folder="old")
     [found, other] = discover(environment.distributions("editable", "", "old"))
     assert (found.distribution, found.version, found.shadowed_by) == ("Acme_Alpha", "1.0", None)
-    assert (other.version, other.shadowed_by) == (
-        "0.9",
-        f"Acme_Alpha 1.0 in {environment.root / 'editable'}/Acme_Alpha-1.0.dist-info",
-    )
+    assert other.version == "0.9"
+    assert str(other.shadowed_by).startswith(f"Acme_Alpha 1.0 in {environment.root / 'editable'}")
 
 
 def test_two_distributions_that_claim_one_name_are_both_kept(environment: Any) -> None:
