@@ -11,7 +11,7 @@ import click
 
 from kruntimes_core.cli.commands import Exit, LazyGroup
 from kruntimes_core.cli.options import CONFIG, output_option
-from kruntimes_core.cli.output.screen import Screen, print_lines, print_notes, standard_output
+from kruntimes_core.cli.output.screen import Screen, note_waiting, print_lines, print_notes, standard_output
 from kruntimes_core.cli.output.table import TableColumn, table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.model.messages import counted
@@ -50,6 +50,7 @@ def validate(file: str) -> Exit:
 
     if file == "-":
         name = "standard input"
+        note_waiting("a configuration")
         configuration = load_configuration(read_stream(sys.stdin.buffer, name, SETTINGS_BYTES), name)
     else:
         name, configuration = file, configuration_from(file)

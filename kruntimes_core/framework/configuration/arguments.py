@@ -50,6 +50,7 @@ def unusual_value(value: object, path: Path = ()) -> tuple[Path, str] | None:
 
 def unknown_argument(model: Any, value: object) -> Path | None:
     """The first key that no field takes, of models that do not say (`extra`) what they do with such keys."""
+    model = _unwrapped(model)
     if _is_model(model) and isinstance(value, Mapping) and "extra" not in model.model_config:
         names = {
             name
@@ -82,7 +83,7 @@ def masked(model: Any, value: Any) -> Any:
     """The arguments as they may be shown: secrets, and all that a model hides, are `MASK`."""
     if not may_be_secret(model):
         return value
-    parts = None if _hides(model) else _parts(model, value)
+    parts = _parts(model, value)
     if parts is None:
         return _all_masked(value)
     known = {step: masked(annotation, part) for step, annotation, part in parts}
@@ -134,6 +135,9 @@ def _inside(annotation: Any) -> Iterator[Any]:
 
 def _parts(annotation: Any, value: object) -> list[tuple[str | int, Any, Any]] | None:
     """The parts of a value with the type of each; None where the type does not tell."""
+    annotation = _unwrapped(annotation)
+    if _hides(annotation):
+        return None
     if _is_model(annotation) and isinstance(value, Mapping) and not _takes_other_shapes(annotation):
         fields = {
             name: field.annotation
@@ -142,16 +146,20 @@ def _parts(annotation: Any, value: object) -> list[tuple[str | int, Any, Any]] |
         }
         return [(key, fields[key], part) for key, part in value.items() if key in fields]
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-    if origin in (typing.Annotated, typing.Required, typing.NotRequired):
-        return _parts(arguments[0], value)
-    present = [one for one in arguments if one is not type(None)]
-    if type(None) in arguments and len(present) == 1:  # an optional value
-        return _parts(present[0], value)
     if origin in (dict, Mapping) and isinstance(value, Mapping):
         return [(key, arguments[1], part) for key, part in value.items()]
     if origin in _SEQUENCES and isinstance(value, list) and len({*arguments} - {...}) == 1:
         return [(place, arguments[0], part) for place, part in enumerate(value)]
     return None
+
+
+def _unwrapped(annotation: Any) -> Any:
+    """The type itself where it is annotated or optional."""
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is typing.Annotated:
+        return _unwrapped(arguments[0])
+    present = [one for one in arguments if one is not type(None)]
+    return _unwrapped(present[0]) if type(None) in arguments and len(present) == 1 else annotation
 
 
 def _names(model: type[BaseModel], name: str, field: FieldInfo) -> list[str]:

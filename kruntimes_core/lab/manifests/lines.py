@@ -15,9 +15,7 @@ from kruntimes_core.lab.manifests.json_walk import find_in_json
 from kruntimes_core.lab.manifests.sources import Source
 from kruntimes_core.lab.manifests.wanted import Step, Wanted
 from kruntimes_core.lab.manifests.yaml_walk import find_in_yaml
-from kruntimes_core.model.yaml_files import JsonError, looks_like_json, read_json
-
-_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
+from kruntimes_core.model.yaml_files import JsonError, decode, looks_like_json, read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +58,7 @@ def _lines(source: Source, places: list[Place]) -> Iterable[tuple[Place, int]]:
 
 
 def _find(source: Source, documents: dict[int, Wanted]) -> None:
-    utf16 = source.content.startswith(_BYTE_ORDER_MARKS)
-    text = source.content.decode("utf-16" if utf16 else "utf-8-sig")
+    text = decode(source.content, source.name)
     try:
         starts = [offset for offset, _ in read_json(text)] if looks_like_json(text) else []
     except JsonError:
