@@ -51,20 +51,21 @@ def unusual_value(value: object, path: Path = ()) -> tuple[Path, str] | None:
 def unknown_argument(model: Any, value: object) -> Path | None:
     """The first key that no field takes, of models that do not say (`extra`) what they do with such keys."""
     model = _unwrapped(model)
-    if _is_model(model) and isinstance(value, Mapping) and "extra" not in model.model_config:
-        names = {
-            name
-            for field_name, field in model.model_fields.items()
-            for name in _names(model, field_name, field)
-        }
-        if not _takes_other_shapes(model):
-            for key in value:
-                if key not in names:
-                    return (key,)
+    if _is_model(model) and isinstance(value, Mapping) and refuses_unknown(model):
+        fields = model.model_fields.items()
+        names = {name for field_name, field in fields for name in _names(model, field_name, field)}
+        unknown = next((key for key in value if key not in names), None)
+        if unknown is not None:
+            return (unknown,)
     for step, annotation, part in _parts(model, value) or ():
         if (below := unknown_argument(annotation, part)) is not None:
             return (step, *below)
     return None
+
+
+def refuses_unknown(model: type[BaseModel]) -> bool:
+    """Whether `unknown_argument` looks at the keys of that model itself."""
+    return "extra" not in model.model_config and not _takes_other_shapes(model)
 
 
 def known_arguments(model: Any, path: Path, value: object) -> list[str]:
@@ -72,11 +73,9 @@ def known_arguments(model: Any, path: Path, value: object) -> list[str]:
     for step in path[:-1]:
         found = [(annotation, part) for at, annotation, part in _parts(model, value) or () if at == step]
         model, value = found[0] if found else (None, None)
-    return (
-        [_names(model, name, field)[0] for name, field in model.model_fields.items()]
-        if _is_model(model)
-        else []
-    )
+    model = _unwrapped(model)
+    fields = model.model_fields if _is_model(model) else {}
+    return [_names(model, name, field)[0] for name, field in fields.items()]
 
 
 def masked(model: Any, value: Any) -> Any:
