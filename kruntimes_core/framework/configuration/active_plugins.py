@@ -9,7 +9,7 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -66,7 +66,7 @@ class ConfiguredPlugin:
 
     name: str
     weight: int = 1
-    arguments: Mapping[str, Any] | None = None
+    arguments: Mapping[str, Any] | None = field(default=None, repr=False)
     path: Path | None = None
 
 

@@ -102,6 +102,10 @@ def test_an_error_of_pydantic_inside_of_a_plugin_is_described_without_its_input(
     assert "token" in describe(caught.value)
 
 
+def test_a_configuration_that_is_printed_shows_no_arguments() -> None:
+    assert "hunter2" not in repr(load_configuration(configured({"token": "hunter2"}), "c.yaml"))
+
+
 def test_a_secret_is_shown_as_a_mask_and_a_mask_is_refused(vault: Any) -> None:
     secret = "hunter2" * 4
     given = {
