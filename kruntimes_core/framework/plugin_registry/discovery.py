@@ -165,7 +165,7 @@ def _claims(metadata: _Metadata) -> Iterator[DiscoveredPlugin]:
         found = [(one, one.name, one.module) for one in entry_points]
     except Exception as error:  # noqa: BLE001 - as above; each version of Python raises others
         problem = (
-            f"its {_ENTRY_POINTS} (in {metadata.folder}) cannot be read ({_one_line(error)}): reinstall"
+            f"its {_ENTRY_POINTS} (in {metadata.folder}) cannot be read ({_why_unreadable(error)}): reinstall"
             f" {metadata.name}"
         )
         yield DiscoveredPlugin(metadata.name, metadata.name, metadata.version, problem=problem)
@@ -211,8 +211,11 @@ def _named(claim: DiscoveredPlugin) -> tuple[str, str | None]:
     return claim.name, claim.entry_point.value if claim.entry_point is not None else None
 
 
-def _one_line(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())
+def _why_unreadable(error: Exception) -> str:
+    """What is wrong with the file; of a line without `=`, each version of Python says something else."""
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    return "it is not UTF-8" if isinstance(error, UnicodeError) else "a line of it is not `name = value`"
 
 
 # Files
