@@ -11,7 +11,7 @@ import click
 
 from kruntimes_core.cli.commands import Exit, LazyGroup, with_time_limit
 from kruntimes_core.cli.options import CONFIG, output_option
-from kruntimes_core.cli.output.screen import Screen, print_lines, print_notes, standard_output
+from kruntimes_core.cli.output.screen import Screen, note_waiting, print_lines, print_notes, standard_output
 from kruntimes_core.cli.output.table import TableColumn, table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.model.messages import counted
@@ -50,6 +50,7 @@ def validate(file: str) -> Exit:
 
     if file == "-":
         name = "standard input"
+        note_waiting("a configuration")
         configuration = load_configuration(read_stream(sys.stdin.buffer, name, SETTINGS_BYTES), name)
     else:
         name, configuration = file, configuration_from(file)
@@ -104,13 +105,15 @@ def show(config: str | None, form: str) -> Exit:
 
     configuration, registry = configuration_from(config), PluginRegistry()
     with_time_limit(registry.current).call(lambda: build_profiles(configuration, registry))
+    entries = list(active_entries(configuration, registry))
     if form == "table":
         screen = standard_output()
-        settings, entries = effective_settings(configuration), active_entries(configuration, registry)
-        print_lines(_tables(settings, entries, screen), screen)
+        print_lines(_tables(effective_settings(configuration), entries, screen), screen)
     else:
         write = {"json": write_json, "yaml": write_yaml}[form]
         write(effective_document(configuration, registry))
+    if hidden := [one.name for one in entries if one.masked]:
+        print_notes([f"secrets are masked (of {', '.join(hidden)}): a file with masks is refused"])
     return Exit.DONE
 
 
@@ -134,4 +137,4 @@ def _row(one: ActiveEntry) -> tuple[object, ...]:
 
 
 def _json(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

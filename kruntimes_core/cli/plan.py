@@ -15,7 +15,7 @@ import click
 
 from kruntimes_core.cli.commands import Exit, PluginCalls, with_time_limit
 from kruntimes_core.cli.options import CONFIG, FORMS, NamespaceName, output_option
-from kruntimes_core.cli.output.screen import follow, print_notes, standard_output
+from kruntimes_core.cli.output.screen import follow, note_waiting, print_notes, standard_output
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.times import parse_time
 
@@ -118,6 +118,7 @@ def _answer(options: PlanOptions) -> Exit:
 
     planned = _planned(options)
     reading, planner, decisions = planned.reading, planned.planner, planned.decisions
+    print_notes(plan_output.absent(reading.world, options.namespace))
     print_notes(plan_output.skipped(reading.skipped))
     plan_output.show(
         planner.head(),
@@ -205,15 +206,30 @@ def _read(options: PlanOptions) -> Reading:
     reader = Reader(Decoder(), options.namespace or "default")
     follow(_read_all(reader, options.filenames), "reading")
     reading = reader.reading()
+    _check_not_foreign(reading)
     _check_namespace(options.namespace, reading.namespaces)
     return reading
 
 
 def _read_all(reader: Reader, filenames: Iterable[str]) -> Iterator[int]:
-    from kruntimes_core.lab.offline_plan.sources import read_sources
+    from kruntimes_core.lab.offline_plan.sources import STANDARD_INPUT, read_sources
 
+    filenames = tuple(filenames)
+    if STANDARD_INPUT in filenames:
+        note_waiting("manifests")
     for source in read_sources(filenames, sys.stdin.buffer):
         yield from reader.read(source)
+
+
+def _check_not_foreign(reading: Reading) -> None:
+    """Raises: `InputError` for an input of which no object counts: it cannot say that all is placed."""
+    from kruntimes_core.lab.offline_plan.sources import DUMP_COMMAND
+
+    world = reading.world
+    if reading.skipped and not (world.runs or world.pods or world.workspaces):
+        kinds = ", ".join(sorted(reading.skipped))
+        problem = f"the input has no Runs and no Runtime Pods, only {kinds}"
+        raise InputError(f"{problem}: give what {DUMP_COMMAND} prints")
 
 
 def _check_namespace(asked: str | None, found: frozenset[str]) -> None:

@@ -13,7 +13,8 @@ from kruntimes_core.cli.output.table import TableColumn, table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.framework.profile import PluginError
 from kruntimes_core.lab.offline_plan.manifest_reader import Unreadable
-from kruntimes_core.lab.offline_plan.planner import Freshness
+from kruntimes_core.lab.offline_plan.planner import Freshness, PlanInput
+from kruntimes_core.lab.offline_plan.sources import DUMP_COMMAND
 from kruntimes_core.model.messages import counted
 
 DecisionDocument = Mapping[str, Any]
@@ -131,6 +132,16 @@ def _score(plugin: str, score: Mapping[str, Any]) -> str:
 
 
 # Standard error
+
+
+def absent(world: PlanInput, namespace: str | None) -> Iterator[str]:
+    """A line where the input has no Runs, or no Pods for them: most often a part of the dump is missing."""
+    runs = any(namespace in (None, seen.run.namespace) for seen in world.runs)
+    pods = any(namespace in (None, seen.pod.namespace) for seen in world.pods)
+    where = f"the namespace {namespace} of the input" if namespace else "the input"
+    missing = [name for name, there in (("no Runs", runs), ("no Runtime Pods", pods)) if not there]
+    if missing:
+        yield f"{where} has {' and '.join(missing)}: if the cluster has some, give what {DUMP_COMMAND} prints"
 
 
 def skipped(kinds: Counter[str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kruntimes_core.cli.commands import Exit, LazyGroup, PluginCalls, with_time_limit
+from kruntimes_core.cli.commands import Exit, LazyGroup, with_time_limit
 from kruntimes_core.cli.options import CONFIG, FORMS, output_option
 from kruntimes_core.cli.output.screen import Screen, print_lines, print_notes, standard_output
 from kruntimes_core.cli.output.table import TableColumn, table
@@ -15,12 +15,12 @@ from kruntimes_core.cli.output.text import printable
 from kruntimes_core.model.messages import InputError
 
 if TYPE_CHECKING:
-    from kruntimes_core.framework.configuration import Configuration, PluginState
+    from kruntimes_core.framework.configuration import BuildAttempts, Configuration, PluginState
     from kruntimes_core.framework.plugin_registry import PluginRegistry
 
 # The command imports what it needs when it runs: help needs neither pydantic nor YAML nor the plugins.
 
-_STATES = {"active": "green", "broken": "red", "duplicate": "red", "unknown": "yellow"}
+_STATES = {"active": "green", "broken": "red", "duplicate": "red", "shadowed": "yellow", "unknown": "yellow"}
 _PROFILE = TableColumn("PROFILE")
 _COLUMNS = (
     *map(TableColumn, ("NAME", "DISTRIBUTION", "VERSION")),
@@ -60,26 +60,29 @@ def list_plugins(config: str | None, form: str) -> Exit:
         _show(describe_plugins(None, registry), form)
         print_notes([f"error: {error}"])
         return Exit.BAD_INPUT
-    _show(calls.call(lambda: describe_plugins(configuration, registry)), form)
-    return Exit.DONE if _would_start(configuration, registry, calls) else Exit.ANSWER_IS_NO
+    attempts: BuildAttempts = {}
+    why_not = calls.call(lambda: _why_not(configuration, registry, attempts))
+    _show(calls.call(lambda: describe_plugins(configuration, registry, attempts)), form)
+    if why_not is not None:
+        print_notes([f"the scheduler would not start: {why_not}"])
+        return Exit.ANSWER_IS_NO
+    if not registry.names:
+        print_notes(["no plugins are installed"])
+    return Exit.DONE
 
 
-def _would_start(configuration: Configuration, registry: PluginRegistry, calls: PluginCalls) -> bool:
-    """Whether the scheduler would start; says why not, and why a list is empty."""
+def _why_not(configuration: Configuration, registry: PluginRegistry, attempts: BuildAttempts) -> str | None:
+    """Why the scheduler would not start; None where it would. attempts: see `build_profiles`."""
     from kruntimes_core.framework.configuration import SUPPLIED, build_profiles, to_install
     from kruntimes_core.framework.plugin_registry import HangingPluginError
 
     try:
-        calls.call(lambda: build_profiles(configuration, registry))
+        build_profiles(configuration, registry, attempts=attempts)
     except HangingPluginError:
         raise
     except InputError as error:
-        why = str(error) if registry.names else f"no plugins are installed: {to_install(*SUPPLIED)}"
-        print_notes([f"the scheduler would not start: {why}"])
-        return False
-    if not registry.names:
-        print_notes(["no plugins are installed"])
-    return True
+        return str(error) if registry.names else f"no plugins are installed: {to_install(*SUPPLIED)}"
+    return None
 
 
 def _show(states: Sequence[PluginState], form: str) -> None:

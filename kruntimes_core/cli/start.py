@@ -14,6 +14,7 @@ _INIT = 1
 def start() -> int:
     """Run the command with the arguments of the process. Returns the exit code."""
     _end_quietly()
+    _shield_imports()
     try:
         from kruntimes_core.cli.main import main
 
@@ -23,6 +24,15 @@ def start() -> int:
         return _SIGNALLED + signal.SIGINT
     finally:
         _end_quietly()
+
+
+def _shield_imports() -> None:
+    """Keep pydantic from loading plugins of its own, unless the caller has said what it may load.
+
+    For them it reads the entry points of all installed distributions while it is imported, and the metadata
+    of one broken distribution, which is none of ours, would end every command. No model here uses any.
+    """
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def _end_quietly() -> None:

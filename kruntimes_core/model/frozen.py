@@ -14,6 +14,7 @@ from typing import Generic, Self, TypeVar, overload
 from weakref import WeakValueDictionary
 
 from kruntimes_core.model.bounded import KIB, MIB, BoundedCache
+from kruntimes_core.model.validation import mapping
 
 K = TypeVar("K")
 V_co = TypeVar("V_co", covariant=True)
@@ -41,7 +42,7 @@ class FrozenMap(Mapping[K, V_co], Generic[K, V_co]):
     __slots__ = ("__weakref__", "_hash", "_items")
 
     def __init__(self, items: Mapping[K, V_co] | None = None) -> None:
-        self._items: dict[K, V_co] = dict(items.items()) if items else {}
+        self._items: dict[K, V_co] = dict(mapping(type(self).__name__, items).items())
         self._hash: int | None = None
 
     def __getitem__(self, key: K) -> V_co:

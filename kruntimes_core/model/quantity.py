@@ -130,21 +130,31 @@ def _nanos(digits: str, power: int, binary: int) -> int:
     return number * scale if power >= 0 else -(-number // scale)
 
 
-class Ratio(NamedTuple):
+class _RatioParts(NamedTuple):
+    rounded: int
+    exact: Fraction
+
+
+class Ratio(_RatioParts):
     """An exact ratio of two integers, ordered as numbers are; equal ratios are equal and hash alike.
 
     It compares as a tuple. The first part is an integer, which tells most ratios apart at once: to compare
     two fractions takes ten times as long, and a scorer compares thousands.
     """
 
-    rounded: int
-    """In units of 2^-64, rounded down."""
-    exact: Fraction
+    # rounded: in units of 2^-64, rounded down.
+    __slots__ = ()
+
+    def __new__(cls, rounded: int, exact: Fraction) -> Ratio:
+        """The parts of a ratio that `of` made. Raises `ValueError` for parts that differ."""
+        if not isinstance(exact, Fraction) or rounded != (exact.numerator << 64) // exact.denominator:
+            raise ValueError("a Ratio is made of its numerator and denominator: write Ratio.of(1, 2)")
+        return super().__new__(cls, rounded, exact)
 
     @classmethod
     def of(cls, numerator: int, denominator: int) -> Ratio:
         """Numerator / denominator; the denominator is positive."""
-        return cls((numerator << 64) // denominator, Fraction(numerator, denominator))
+        return tuple.__new__(cls, ((numerator << 64) // denominator, Fraction(numerator, denominator)))
 
     def __float__(self) -> float:
         """Rounded, to be shown."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from math import ceil
 from typing import NamedTuple
@@ -31,6 +31,14 @@ from kruntimes_core.model.metadata import SharedMetadata
 from kruntimes_core.model.quantity import MAX_AMOUNT, QuantityError, read_quantity, request_amount
 from kruntimes_core.model.selectors import Affinity, LabelSet, affinity_size, compile_affinity
 from kruntimes_core.model.times import parse_duration, parse_time
+from kruntimes_core.model.validation import (
+    amounts,
+    check_instance,
+    check_optional_text,
+    check_text,
+    check_time,
+    whole,
+)
 from kruntimes_core.model.workspace import workspace_name
 
 
@@ -57,6 +65,11 @@ class Request(FrozenMap[str, int]):
 
     __slots__ = ()
 
+    def __init__(self, items: Mapping[str, int] | None = None) -> None:
+        """Raises: `TypeError`, `ValueError` for what is not an amount: a text is none."""
+        super().__init__(items)
+        self._items = amounts("Request", self._items)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
@@ -80,6 +93,34 @@ class Run:
     """The name of the PersistentWorkspace that the Run is tied to."""
     attempt: int = 1
     """`status.attempt`, 1-based."""
+
+    def __post_init__(self) -> None:
+        """Take plain mappings for labels, annotations and request. Raises: `TypeError`, `ValueError`."""
+        # What decoding gives is right: for each of a hundred thousand Runs this comparison has to do.
+        decoded = (
+            (type(self.namespace), type(self.name), type(self.uid), type(self.runtime)) == _FOUR_TEXTS
+            and (type(self.labels), type(self.annotations), type(self.request)) == _MAP_TYPES
+            and (self.created is None or self.created.tzinfo is UTC)
+            and type(self.affinity) is Affinity
+            and (self.workspace is None or type(self.workspace) is str)
+            and type(self.attempt) is int
+            and self.attempt >= 1
+        )
+        if not decoded:
+            self._convert()
+
+    def _convert(self) -> None:
+        for name in ("namespace", "name", "uid", "runtime"):
+            check_text(f"Run.{name}", getattr(self, name))
+        for name, kind in _MAPS:
+            value = getattr(self, name)
+            if type(value) is not kind:
+                object.__setattr__(self, name, kind(value))
+        if self.created is not None:
+            check_time("Run.created", self.created)
+        check_instance("Run.affinity", self.affinity, Affinity)
+        check_optional_text("Run.workspace", self.workspace)
+        object.__setattr__(self, "attempt", whole("Run.attempt", self.attempt, 1))
 
 
 # What a Run takes without labels, request and affinity, and a label and an amount at the most, as the API
@@ -152,6 +193,9 @@ class RunObservation:
         return self.phase in ACTIVE_PHASES or self.phase is Phase.UNKNOWN
 
 
+_FOUR_TEXTS = (str, str, str, str)
+_MAPS = (("labels", LabelSet), ("annotations", FrozenMap), ("request", Request))
+_MAP_TYPES = tuple(kind for _, kind in _MAPS)
 _PHASES = {phase.value: phase for phase in Phase}
 _DEFAULT_BACKOFF_SECONDS = 1.0
 _RUNS = "runs"

@@ -21,6 +21,15 @@ from kruntimes_core.model.fields import (
 )
 from kruntimes_core.model.frozen import FrozenMap
 from kruntimes_core.model.messages import quoted
+from kruntimes_core.model.validation import (
+    MAX_WEIGHT,
+    check_instance,
+    check_text,
+    check_texts,
+    member,
+    members_of,
+    whole,
+)
 
 RUNTIME_POD_TOPOLOGY = "kruntimes.io/runtime-pod"
 """The only topology that v1alpha1 of the API knows: the Runtime Pod itself."""
@@ -42,6 +51,7 @@ class LabelSet(FrozenMap[str, str]):
 
     def __init__(self, items: Mapping[str, str] | None = None) -> None:
         super().__init__(items)
+        check_texts("LabelSet", self._items)
         self._answers: dict[LabelSelector, bool] = {}
 
     def satisfies(self, selector: LabelSelector) -> bool:
@@ -95,6 +105,17 @@ class Requirement:
     operator: Operator
     values: frozenset[str] = frozenset()
 
+    def __post_init__(self) -> None:
+        """Take an operator by its text too. Raises: `TypeError`, `ValueError` for what could never match."""
+        check_text("Requirement.key", self.key)
+        operator = member("Requirement.operator", self.operator, Operator)
+        values = frozenset(members_of("Requirement.values", self.values, str))
+        if (operator in _WITH_VALUES) != bool(values):
+            wanted = "needs at least one value" if operator in _WITH_VALUES else "takes no values"
+            raise ValueError(f"operator {operator.value} on key {quoted(self.key)} {wanted}")
+        object.__setattr__(self, "operator", operator)
+        object.__setattr__(self, "values", values)
+
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether `labels` meet this requirement; an empty value is a present value."""
         if self.operator is Operator.EXISTS:
@@ -126,8 +147,12 @@ class LabelSelector(bytes):
     __slots__ = ()
 
     def __new__(cls, requirements: Iterable[Requirement] = ()) -> Self:
-        """Raises `ValueError` for a key or value with a NUL or a newline: no label has one."""
-        return super().__new__(cls, b"".join(sorted({_text(requirement) for requirement in requirements})))
+        """Raises `TypeError` for anything but requirements: a mapping of labels is not a selector.
+
+        Raises `ValueError` for a key or value with a NUL or a newline: no label has one.
+        """
+        given = members_of("LabelSelector", requirements, Requirement)
+        return super().__new__(cls, b"".join(sorted({_text(requirement) for requirement in given})))
 
     def __reduce__(self) -> tuple[type[Self], tuple[frozenset[Requirement]]]:
         return type(self), (self.requirements,)
@@ -226,6 +251,10 @@ class AffinityTerm:
 
     selector: LabelSelector
 
+    def __post_init__(self) -> None:
+        """Raises `TypeError` for what is not a selector."""
+        check_instance("AffinityTerm.selector", self.selector, LabelSelector)
+
 
 @dataclass(frozen=True, slots=True)
 class WeightedTerm:
@@ -233,6 +262,11 @@ class WeightedTerm:
 
     weight: int
     term: AffinityTerm
+
+    def __post_init__(self) -> None:
+        """Raises: `TypeError`, `ValueError` for another weight."""
+        object.__setattr__(self, "weight", whole("WeightedTerm.weight", self.weight, 1, MAX_WEIGHT))
+        check_instance("WeightedTerm.term", self.term, AffinityTerm)
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -243,6 +277,13 @@ class Affinity:
     required_anti: tuple[AffinityTerm, ...] = ()
     preferred: tuple[WeightedTerm, ...] = ()
     preferred_anti: tuple[WeightedTerm, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Take any list of terms. Raises `TypeError` for what is not a term."""
+        for name in self.__slots__[:4]:
+            kind = AffinityTerm if name.startswith("required") else WeightedTerm
+            terms = getattr(self, name)
+            object.__setattr__(self, name, tuple(members_of(f"Affinity.{name}", terms, kind)))
 
 
 # What a term takes beside the text of its selector.
@@ -259,7 +300,6 @@ def affinity_size(affinity: Affinity) -> int:
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _MAX_TERMS = 32
-_MAX_WEIGHT = 100
 _OPERATORS = {operator.value: operator for operator in Operator}
 _WITH_VALUES = frozenset({Operator.IN, Operator.NOT_IN})
 
@@ -300,8 +340,8 @@ def _entries(value: object, path: str) -> Iterator[tuple[str, object]]:
 def _weighted(value: object, path: str) -> WeightedTerm:
     fields = optional_members(value, path)
     weight = fields.get("weight")
-    if type(weight) is not int or not 1 <= weight <= _MAX_WEIGHT:
-        problem = f"{quoted(weight)} is not a weight: write a whole number from 1 to {_MAX_WEIGHT}"
+    if type(weight) is not int or not 1 <= weight <= MAX_WEIGHT:
+        problem = f"{quoted(weight)} is not a weight: write a whole number from 1 to {MAX_WEIGHT}"
         raise DecodeError(f"{path}.weight", problem, unreadable=type(weight) is not int)
     return WeightedTerm(weight, _term(fields.get("runAffinityTerm"), f"{path}.runAffinityTerm"))
 

@@ -11,6 +11,7 @@ from immutables import Map
 
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.targets import Targets
+from kruntimes_core.model.validation import check_instance, check_text, check_time, mapping
 from kruntimes_core.model.workspace import Workspace
 
 D = TypeVar("D")
@@ -34,7 +35,13 @@ class Pods(Mapping[str, RuntimePod]):
     __slots__ = ("_by_name", "mark")
 
     def __init__(self, pods: Mapping[str, RuntimePod] | None = None) -> None:
-        self._by_name: Map[str, RuntimePod] = Map(pods or {})
+        """pods: by their own names. Raises: `TypeError`, `ValueError` for a Pod under another name."""
+        by_name = mapping("Pods", pods)
+        for name, pod in by_name.items():
+            check_instance("a member of Pods", pod, RuntimePod)
+            if pod.name != name:
+                raise ValueError(f"Pods[{name!r}] is the Pod {pod.name!r}: give each Pod under its own name")
+        self._by_name: Map[str, RuntimePod] = Map(by_name)
         self.mark = ChangeMark([], 0)
         """The place of this version in the log of changes."""
 
@@ -92,3 +99,12 @@ class Snapshot:
     targets: Targets = field(default_factory=Targets)
     workspaces: Mapping[str, Workspace] = field(default_factory=Map)
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+
+    def __post_init__(self) -> None:
+        """Raises: `TypeError` for values of other types, `ValueError` for a time without a zone."""
+        check_text("Snapshot.namespace", self.namespace)
+        check_text("Snapshot.runtime", self.runtime)
+        check_instance("Snapshot.pods", self.pods, Pods)
+        check_instance("Snapshot.targets", self.targets, Targets)
+        check_instance("Snapshot.workspaces", self.workspaces, Mapping)
+        check_time("Snapshot.now", self.now)

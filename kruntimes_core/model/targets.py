@@ -12,6 +12,7 @@ from immutables import Map
 
 from kruntimes_core.model.bounded import LARGE
 from kruntimes_core.model.selectors import LabelSelector, LabelSet
+from kruntimes_core.model.validation import check_instance, mapping, whole
 
 # Label sets whose matching selectors an index remembers. Users write labels: memory must not grow with them.
 _REMEMBERED_LABEL_SETS = 4_096
@@ -82,7 +83,12 @@ class Targets(Mapping[LabelSet, int]):
     __slots__ = ("_counts", "_sets")
 
     def __init__(self, sets: Mapping[LabelSet, int] | None = None) -> None:
-        self._sets: Map[LabelSet, int] = Map(sets or {})
+        """sets: how many targets carry each label set. Raises: `TypeError`, `ValueError`."""
+        counted = {}
+        for labels, number in mapping("Targets", sets).items():
+            check_instance("a key of Targets", labels, LabelSet)
+            counted[labels] = whole("a number of Targets", number, 1)
+        self._sets: Map[LabelSet, int] = Map(counted)
         self._counts = _Counts(SelectorIndex()) if len(self._sets) > _FEW_SETS else None
 
     def any(self, selector: LabelSelector) -> bool:

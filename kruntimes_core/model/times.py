@@ -58,7 +58,12 @@ def format_time(moment: datetime) -> str:
 
 
 def micro_time(moment: datetime) -> str:
-    """An aware time as a metav1.MicroTime of the API: UTC, always six digits of a second, `Z`."""
+    """An aware time as a metav1.MicroTime of the API: UTC, always six digits of a second, `Z`.
+
+    Raises ValueError as `format_time`.
+    """
+    if moment.tzinfo is None:
+        raise ValueError(f"cannot write {moment!r} as a time: give it a time zone")
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from kruntimes_core.model.fields import DecodeError, is_subdomain, members, optional_members, text
 from kruntimes_core.model.messages import quoted
+from kruntimes_core.model.validation import check_optional_text, check_text, member
 
 
 class WorkspacePhase(StrEnum):
@@ -37,6 +38,13 @@ class Workspace:
     mode: str = "RuntimePodLocal"
     phase: WorkspacePhase = WorkspacePhase.PENDING
     bound_pod: str | None = None
+
+    def __post_init__(self) -> None:
+        """Take a phase by its text too. Raises: `TypeError`, `ValueError` for another phase."""
+        for name in ("namespace", "name", "uid", "runtime", "mode"):
+            check_text(f"Workspace.{name}", getattr(self, name))
+        object.__setattr__(self, "phase", member("Workspace.phase", self.phase, WorkspacePhase))
+        check_optional_text("Workspace.bound_pod", self.bound_pod)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,8 @@ except ImportError:  # pragma: no cover - depends on how PyYAML was built
 # Reading that as YAML too would take minutes, only to complain in other words.
 _LARGEST_BY_HAND = 1 << 20
 _BYTE_ORDER_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+# Files that were put together keep theirs at the start of each document; kubectl skips it, as YAML 1.2 says.
+_LATER_MARK = re.compile(r"^\ufeff?(---[^\S\n]*(?:#[^\n]*)?\n)\ufeff|^\ufeff(?=---\s)", re.MULTILINE)
 
 SETTINGS_BYTES = 16 << 20
 """Bound of a configuration or a kubeconfig: a ConfigMap holds 1 MB, a kubeconfig of 1,000 clusters 4 MB."""
@@ -91,7 +93,7 @@ def load_documents(text: str | bytes, source: str) -> Iterator[tuple[int, object
     as a path. An empty document is None; an empty text has no document. Raises `YamlError`, at the
     document that cannot be read; the documents before it have been yielded.
     """
-    decoded = _decode(text, source)
+    decoded = decode(text, source)
     documents = _json_documents(decoded, source) if looks_like_json(decoded) else None
     yield from _yaml_documents(decoded, source) if documents is None else documents
 
@@ -103,7 +105,7 @@ def locate(text: str | bytes, path: Sequence[str | int]) -> int | None:
     has no document or cannot be read. Reads the text again, so it is for error messages only.
     """
     try:
-        decoded = _decode(text, "")
+        decoded = decode(text, "")
         if looks_like_json(decoded):
             # A tab in JSON is space between tokens, where libyaml takes it and PyYAML does not.
             decoded = decoded.replace("\t", " ")
@@ -113,12 +115,15 @@ def locate(text: str | bytes, path: Sequence[str | int]) -> int | None:
     return None if root is None else _line(root, path)
 
 
-def _decode(text: str | bytes, source: str) -> str:
+def decode(text: str | bytes, source: str) -> str:
+    """The characters of a YAML or JSON text, without byte order marks. Raises `YamlError` with `source`."""
     try:
         if isinstance(text, str):
             text.encode()  # refuses halves of surrogate pairs, which no file can hold
-            return text.removeprefix("\ufeff")
-        return text.decode(_BYTE_ORDER_MARKS.get(text[:2], "utf-8-sig"))
+            whole = text.removeprefix("\ufeff")
+        else:
+            whole = text.decode(_BYTE_ORDER_MARKS.get(text[:2], "utf-8-sig"))
+        return _LATER_MARK.sub(r"\1", whole) if "\ufeff" in whole else whole
     except UnicodeError as error:
         start = error.start if isinstance(error, UnicodeDecodeError | UnicodeEncodeError) else 0
         before = text[:start]

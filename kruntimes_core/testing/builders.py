@@ -1,7 +1,8 @@
 """Values with sensible defaults, so that a test names only what it is about.
 
 The setting is that of the examples in the documentation: namespace `team-a`, Runtime `py`, Pods
-with room for Runs and a fresh heartbeat. Every function returns an immutable value of the model.
+with room for Runs and a fresh heartbeat. Every function returns an immutable value of the model, and raises
+`TypeError` or `ValueError` for what the model has no value for: a text as an amount, a time without a zone.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from kruntimes_core.model.selectors import (
 )
 from kruntimes_core.model.snapshot import Pods, Snapshot
 from kruntimes_core.model.targets import Targets
+from kruntimes_core.model.validation import members_of, refuse
 from kruntimes_core.model.workspace import Workspace, WorkspacePhase
 
 NAMESPACE = "team-a"
@@ -95,6 +97,8 @@ def make_run(
 
 def make_targets(label_sets: Iterable[Mapping[str, str]] = ()) -> Targets:
     """The targets with these labels, one for each mapping; equal ones are counted together."""
+    if isinstance(label_sets, str | Mapping):
+        refuse("the targets", label_sets, "a list of mappings of labels, one for each Run")
     return Targets(Counter(LabelSet(labels) for labels in label_sets))
 
 
@@ -162,8 +166,20 @@ def make_snapshot(
 ) -> Snapshot:
     """A snapshot of these Pods of one Runtime; the namespace's targets are those of the Pods.
 
-    elsewhere: the labels of further targets in the namespace, on Pods of other Runtimes.
+    elsewhere: the labels of further targets in the namespace, on Pods of other Runtimes. Raises `ValueError`
+    for a Pod of another Runtime or namespace, and for two Pods or workspaces of one name.
     """
+    for pod in members_of("the Pods", pods, RuntimePod):
+        if (pod.namespace, pod.runtime) != (namespace, runtime):
+            raise ValueError(
+                f"the Pod {pod.name} is of the Runtime {pod.runtime} in {pod.namespace}, and the snapshot of"
+                f" {runtime} in {namespace}: give both the same"
+            )
+    workspaces = tuple(members_of("the workspaces", workspaces, Workspace))
+    for named in (pods, workspaces):
+        names = [one.name for one in named]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two are called {max(names, key=names.count)}: give each a name of its own")
     counts: Counter[LabelSet] = Counter(make_targets(elsewhere))
     for pod in pods:
         counts.update(pod.targets)

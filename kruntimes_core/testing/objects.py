@@ -1,27 +1,31 @@
 """API objects as JSON would have them, valid under the CRDs, for tests that decode or apply them.
 
 Every function returns a new dict that the caller may change; what is not given gets a valid default
-or is left out, as a client would leave it out.
+or is left out, as a client would leave it out. They raise `TypeError` or `ValueError` for what an API server
+would never hold. Fields that are to be broken go into `metadata`, `spec` and `status`, which nothing checks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
+from kruntimes_core.model.times import format_time
+from kruntimes_core.model.validation import check_text, check_texts, mapping, members_of, refuse, whole
 from kruntimes_core.testing.builders import NAMESPACE, NOW, RUNTIME
 
 API_VERSION = "kruntimes.io/v1alpha1"
 TOPOLOGY_KEY = "kruntimes.io/runtime-pod"
 CAPACITY_PREFIX = "kruntimes.io/capacity."
+_CONDITION_STATUSES = ("True", "False", "Unknown")
 
 Object = dict[str, Any]
 
 
 def time_text(time: datetime) -> str:
-    """A time as the API writes it: UTC, whole seconds, `Z`."""
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """A time as the API writes it: UTC, whole seconds, `Z`. Raises `ValueError` for a time without a zone."""
+    return format_time(time)
 
 
 def _metadata(
@@ -35,6 +39,7 @@ def _metadata(
         "creationTimestamp": time_text(NOW),
     }
     if labels is not None:
+        check_texts("labels", mapping("labels", labels))
         metadata["labels"] = dict(labels)
     return metadata
 
@@ -43,6 +48,8 @@ def condition_object(
     kind: str, status: bool | str = True, *, reason: str = "Test", message: str = "", since: datetime = NOW
 ) -> Object:
     """One metav1.Condition of type `kind`; `status` is a bool, or `Unknown`."""
+    if type(status) is not bool and status not in _CONDITION_STATUSES:
+        refuse("the status of a condition", status, "True, False or 'Unknown'")
     return {
         "type": kind,
         "status": str(status),
@@ -56,8 +63,9 @@ def term_object(labels: Mapping[str, str] | None = None, *, expressions: Iterabl
     """One affinity term: `matchLabels`, and `matchExpressions` of {key, operator, values}."""
     selector: Object = {}
     if labels:
+        check_texts("matchLabels", mapping("matchLabels", labels))
         selector["matchLabels"] = dict(labels)
-    if listed := list(expressions):
+    if listed := list(members_of("the expressions", expressions, dict)):
         selector["matchExpressions"] = listed
     return {"labelSelector": selector, "topologyKey": TOPOLOGY_KEY}
 
@@ -76,13 +84,19 @@ def affinity_object(
         ("runAntiAffinity", required_anti, preferred_anti),
     ):
         rules: Object = {}
-        if listed := list(terms):
+        if listed := list(members_of("the terms", terms, dict)):
             rules["requiredDuringSchedulingIgnoredDuringExecution"] = listed
-        if preferences := [{"weight": weight, "runAffinityTerm": term} for weight, term in weighted]:
+        if preferences := [_preference(weight, term) for weight, term in weighted]:
             rules["preferredDuringSchedulingIgnoredDuringExecution"] = preferences
         if rules:
             affinity[key] = rules
     return affinity
+
+
+def _preference(weight: int, term: Object) -> Object:
+    if not isinstance(term, dict):
+        refuse("a preferred term", term, "(weight, term), the term as term_object makes it")
+    return {"weight": whole("the weight of a term", weight), "runAffinityTerm": term}
 
 
 def run_object(
@@ -139,7 +153,7 @@ def pod_object(
     version: str = "1",
     labels: Mapping[str, str] | None = None,
     runtime: str = RUNTIME,
-    capacity: Mapping[str, str] | None = None,
+    capacity: Mapping[str, str | int] | None = None,
     phase: str = "Running",
     ready: bool = True,
     runtimed_ready: bool = True,
@@ -149,9 +163,13 @@ def pod_object(
 ) -> Object:
     """A core/v1 Pod of a Runtime, available at `probed_at` and for the staleness limit after it.
 
-    capacity: resource name to quantity, advertised as annotations; none unless given.
+    capacity: resource name to quantity (a text, or a whole number), advertised as annotations; none unless
+    given.
     """
-    annotations = {CAPACITY_PREFIX + resource: amount for resource, amount in (capacity or {}).items()}
+    annotations = {
+        CAPACITY_PREFIX + resource: _quantity(resource, amount)
+        for resource, amount in mapping("capacity", capacity).items()
+    }
     heartbeat = condition_object("kruntimes.io/RuntimedReady", runtimed_ready, reason="Serving")
     return {
         "apiVersion": "v1",
@@ -168,6 +186,11 @@ def pod_object(
             ],
         },
     }
+
+
+def _quantity(resource: object, amount: object) -> str:
+    check_text("a resource of the capacity", resource)
+    return amount if isinstance(amount, str) else str(whole(f"the capacity of {resource}", amount))
 
 
 def workspace_object(

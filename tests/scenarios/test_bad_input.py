@@ -85,7 +85,7 @@ def test_the_line_in_a_yaml_file_is_that_of_the_field(tmp_path: Path, kruntimes:
         "      gpu: 1e999999999\n"
     )
     result = kruntimes("plan", "-f", file, "--now", "2026-01-02T03:04:05Z", "-o", "name")
-    assert result.stderr.startswith(f"{file}:9: Run default/bad: ")
+    assert result.stderr.splitlines()[-1].startswith(f"{file}:9: Run default/bad: ")
 
 
 BROKEN_FILES = {

@@ -168,7 +168,7 @@ class {name}:
     class Arguments(BaseModel):
         value: Any = None
     def __init__(self, arguments):
-        self.value = arguments.value
+        self.value = float("nan") if arguments.value == "nan" else arguments.value
     @hookimpl
     def score(self, pod):
         return self.value
@@ -190,7 +190,7 @@ SCORES = {
     "101": "101",
     "50.5": "50.5",
     "50.0": "50.0",
-    ".nan": "nan",
+    "nan": "nan",
     "null": "None",
     "true": "True",
     "'7'": "'7'",

@@ -60,6 +60,12 @@ def print_notes(lines: Iterable[str]) -> int:
     return count
 
 
+def note_waiting(what: str) -> None:
+    """Say that standard input is read, where it is a terminal: the command would only seem to hang."""
+    if sys.stdin.isatty():
+        print_notes([f"reading {what} from the terminal: end them with Ctrl-D, or name a file"])
+
+
 def has_no_reader(out: IO[str]) -> bool:
     """Whether the other end of `out` is closed, found out without writing. A file has no other end."""
     try:

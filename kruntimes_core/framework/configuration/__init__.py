@@ -3,6 +3,7 @@
 from kruntimes_core.framework.configuration.active_plugins import (
     SUPPLIED,
     ActivationState,
+    BuildAttempts,
     PluginState,
     build_profiles,
     describe_plugins,
@@ -25,6 +26,7 @@ __all__ = [
     "SUPPLIED",
     "ActivationState",
     "ActiveEntry",
+    "BuildAttempts",
     "Configuration",
     "ConfigurationError",
     "PluginState",

@@ -5,9 +5,11 @@ The order is the configuration's, then this file's, then the alphabet's; never t
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -15,6 +17,7 @@ from typing import Any
 import pluggy
 from pydantic import ValidationError
 
+from kruntimes_core.framework.configuration.arguments import hides, known_arguments, unknown_argument
 from kruntimes_core.framework.configuration.files import check_consistency, worded
 from kruntimes_core.framework.configuration.models import (
     EVERY,
@@ -38,7 +41,7 @@ from kruntimes_core.framework.plugin_registry import (
 )
 from kruntimes_core.framework.profile import ActivePlugin, CurrentCall, PluginError, Profile, Profiles
 from kruntimes_core.framework.runtime.plugin_calls import describe
-from kruntimes_core.model.messages import did_you_mean
+from kruntimes_core.model.messages import InputError, did_you_mean
 
 SUPPLIED = (
     "RuntimePodAvailability",
@@ -50,6 +53,12 @@ SUPPLIED = (
 """The specification's plugins in its order: cheap and telling filters first, then the scorers."""
 
 _DOCUMENT_VERSION = "kruntimes.io/plugins/v1"
+BuildAttempts = dict[tuple[str, str], ActivePlugin | InputError]
+"""What became of each plugin that was built: by the names of its profile and its own.
+
+A constructor may open a file or a port: it is called once, also by a command that builds and describes.
+"""
+
 # What pydantic says of an argument that is not there, or should not be, as the rest of a sentence.
 _PROBLEMS = {"missing": "is required: add it", "extra_forbidden": "unknown argument: correct or remove it"}
 
@@ -60,7 +69,7 @@ class ConfiguredPlugin:
 
     name: str
     weight: int = 1
-    arguments: Mapping[str, Any] | None = None
+    arguments: Mapping[str, Any] | None = field(default=None, repr=False)
     path: Path | None = None
 
 
@@ -72,6 +81,8 @@ class ActivationState(StrEnum):
     DISABLED = "disabled"
     BROKEN = "broken"
     DUPLICATE = "duplicate"
+    SHADOWED = "shadowed"
+    """Another version of its distribution comes first on the path, and counts instead."""
     UNKNOWN = "unknown"
     """The configuration cannot be read, so the plugin may be disabled: it was not imported."""
 
@@ -136,19 +147,23 @@ def build_profiles(
     configuration: Configuration,
     registry: PluginRegistry,
     build_on: Callable[[Callable[[], Profile]], Profile] = build_here,
+    attempts: BuildAttempts | None = None,
 ) -> Profiles:
     """Load and build every plugin that is active in `configuration`.
 
-    build_on: builds each profile, on the thread that will call its plugins. Raises `ConfigurationError` for
-    names, arguments and combinations that are not valid, and `LoadError` for an active plugin that is
-    broken; no plugin is silently skipped.
+    build_on: builds each profile, on the thread that will call its plugins. attempts: filled with what
+    became of each plugin, up to the first that cannot be built. Raises `ConfigurationError` for names,
+    arguments and combinations that are not valid, and `LoadError` for an active plugin that is broken; no
+    plugin is silently skipped.
     """
     check_consistency(configuration)
     configured = list(configured_profiles(configuration))
     for profile in configured:
         _check_names(profile, registry, configuration.origin)
+    noted: BuildAttempts = {} if attempts is None else attempts
+    origin = configuration.origin
     profiles = Profiles(
-        tuple(build_on(partial(_build_profile, one, registry, configuration.origin)) for one in configured)
+        tuple(build_on(partial(_build_profile, one, registry, origin, noted)) for one in configured)
     )
     _check_queue(profiles, configuration.origin)
     if not configuration.allow_no_capacity_filter:
@@ -157,12 +172,15 @@ def build_profiles(
     return profiles
 
 
-def describe_plugins(configuration: Configuration | None, registry: PluginRegistry) -> list[PluginState]:
+def describe_plugins(
+    configuration: Configuration | None, registry: PluginRegistry, attempts: BuildAttempts | None = None
+) -> list[PluginState]:
     """The state of every installed plugin in each profile; works when the host would not start.
 
-    configuration: None when it cannot be read; then there are no profiles. Out: profile by profile,
-    first what is active, in the order in which it is called, then the rest by name. Raises nothing,
-    and imports no plugin that every profile disables by its name.
+    configuration: None when it cannot be read; then there are no profiles. attempts: of `build_profiles` with
+    the same configuration; each active plugin that is not among them is built, so that "active" means it.
+    Out: profile by profile, first what is active, in the order in which it is called, then the rest by name.
+    Raises nothing, and imports no plugin that every profile disables by its name.
     """
     if configuration is None:
         why = "the configuration cannot be read: correct it first"
@@ -171,7 +189,12 @@ def describe_plugins(configuration: Configuration | None, registry: PluginRegist
             for name in registry.names
             for claim in registry.discovered(name)
         ]
-    return [state for one in configured_profiles(configuration) for state in _states_of(one, registry)]
+    noted: BuildAttempts = {} if attempts is None else attempts
+    return [
+        state
+        for one in configured_profiles(configuration)
+        for state in _states_of(one, registry, configuration.origin, noted)
+    ]
 
 
 def plugins_document(states: Sequence[PluginState]) -> dict[str, Any]:
@@ -216,14 +239,16 @@ def _check_names(profile: ConfiguredProfile, registry: PluginRegistry, origin: O
         raise origin.error(path, f"no plugin {name!r} is installed{did_you_mean(name, registry.names)}")
 
 
-def _build_profile(profile: ConfiguredProfile, registry: PluginRegistry, origin: Origin) -> Profile:
+def _build_profile(
+    profile: ConfiguredProfile, registry: PluginRegistry, origin: Origin, attempts: BuildAttempts
+) -> Profile:
     manager = create_manager()
     active, plugins = [], []
     for plugin in configured_plugins(profile, registry):
         try:
             if is_active(plugin, registry):
                 active.append(plugin)
-                plugins.append(_build(manager, plugin, profile, registry, origin))
+                plugins.append(_attempt(manager, plugin, profile, registry, origin, attempts))
         except LoadError as error:
             raise error.advising(_how_to_disable(plugin, profile)) from error
     return Profile(
@@ -255,6 +280,44 @@ def _instance_again(
         raise PluginError(loaded.name, origin, "constructor", cause) from error
 
 
+def _attempt(
+    manager: pluggy.PluginManager,
+    plugin: ConfiguredPlugin,
+    profile: ConfiguredProfile,
+    registry: PluginRegistry,
+    origin: Origin,
+    attempts: BuildAttempts,
+) -> ActivePlugin:
+    """Build a plugin, and note what became of it. Raises as `_build`."""
+    key = (profile.name, plugin.name)
+    try:
+        _check_single(registry.load(plugin.name), profile, registry, attempts)
+        built = _build(manager, plugin, profile, registry, origin)
+    except InputError as error:
+        attempts[key] = error
+        raise
+    attempts[key] = built
+    return built
+
+
+def _check_single(
+    loaded: LoadedPlugin, profile: ConfiguredProfile, registry: PluginRegistry, attempts: BuildAttempts
+) -> None:
+    """Raises `LoadError` where one class would be two plugins of a profile, or one object of two profiles."""
+    for (other_profile, name), built in attempts.items():
+        if isinstance(built, InputError) or registry.load(name).value is not loaded.value:
+            continue
+        if other_profile == profile.name and name != loaded.name:
+            problem = f"it is plugin {name} of {built.origin} under another name: keep one of the two"
+            raise LoadError(loaded.name, loaded.origin, problem)
+        if other_profile != profile.name and not inspect.isclass(loaded.value):
+            problem = (
+                f"it is one object, which profile {other_profile} has already, and each profile needs an"
+                " instance of its own: name a class in its entry point, or disable it in one of the two"
+            )
+            raise LoadError(loaded.name, loaded.origin, problem)
+
+
 def _build(
     manager: pluggy.PluginManager,
     plugin: ConfiguredPlugin,
@@ -265,19 +328,31 @@ def _build(
     loaded = registry.load(plugin.name)
     if plugin.arguments and plugin.path and loaded.declaration.arguments is None:
         raise origin.error((*plugin.path, "arguments"), f"{plugin.name} takes no arguments: remove them")
+    model = loaded.declaration.arguments
+    unknown = unknown_argument(model, plugin.arguments)
+    if unknown is not None and plugin.path is not None:
+        known = known_arguments(model, unknown, plugin.arguments)
+        problem = f"unknown argument{did_you_mean(str(unknown[-1]), known)}"
+        raise origin.error((*plugin.path, "arguments", *unknown), problem)
     try:
         return build_plugin(
             manager, loaded, arguments=plugin.arguments, weight=plugin.weight, current=registry.current
         )
     except ValidationError as error:
-        raise _bad_arguments(error, plugin, profile, origin) from error
+        # Not "from error", whose traceback would show the values, secrets among them.
+        raise _bad_arguments(error, model, plugin, profile, origin) from None
 
 
 def _bad_arguments(
-    error: ValidationError, plugin: ConfiguredPlugin, profile: ConfiguredProfile, origin: Origin
+    error: ValidationError,
+    model: Any,
+    plugin: ConfiguredPlugin,
+    profile: ConfiguredProfile,
+    origin: Origin,
 ) -> ConfigurationError:
     details = error.errors(include_url=False)[0]
-    problem = _PROBLEMS.get(details["type"]) or worded(details["msg"], details["input"])
+    hidden = hides(model, details["loc"], plugin.arguments)
+    problem = _PROBLEMS.get(details["type"]) or worded(details["msg"], details["input"], hidden=hidden)
     if plugin.path is not None:
         return origin.error((*plugin.path, "arguments", *details["loc"]), problem)
     where, enabled = dotted(("arguments", *details["loc"])), (*profile.path, "enabled")
@@ -320,13 +395,44 @@ def _check_capacity(
 # States
 
 
-def _states_of(profile: ConfiguredProfile, registry: PluginRegistry) -> list[PluginState]:
+def _states_of(
+    profile: ConfiguredProfile, registry: PluginRegistry, origin: Origin, attempts: BuildAttempts
+) -> list[PluginState]:
     configured = {plugin.name: plugin for plugin in configured_plugins(profile, registry)}
+    errors = _build_errors(profile, registry, origin, attempts)
     names = dict.fromkeys([*configured, *registry.names])
-    states = [state for name in names for state in _states(name, configured.get(name), profile, registry)]
+    states = [
+        _broken(state, errors[name]) if state.state is ActivationState.ACTIVE and name in errors else state
+        for name in names
+        for state in _states(name, configured.get(name), profile, registry)
+    ]
+    for claim in registry.shadowed:
+        why = f"{claim.shadowed_by} comes first on the path, and counts: uninstall one of the two"
+        states.append(_state(claim, profile, ActivationState.SHADOWED, why=why))
     active = [state for state in states if state.state is ActivationState.ACTIVE]
     rest = [state for state in states if state.state is not ActivationState.ACTIVE]
     return active + sorted(rest, key=lambda state: state.name)
+
+
+def _build_errors(
+    profile: ConfiguredProfile, registry: PluginRegistry, origin: Origin, attempts: BuildAttempts
+) -> dict[str, InputError]:
+    """Why plugins that the configuration activates cannot be built, by name; builds what was not tried."""
+    manager = create_manager()
+    for plugin in configured_plugins(profile, registry):
+        with suppress(InputError):
+            if (profile.name, plugin.name) not in attempts and is_active(plugin, registry):
+                _attempt(manager, plugin, profile, registry, origin, attempts)
+    return {
+        name: error
+        for (owner, name), error in attempts.items()
+        if owner == profile.name and isinstance(error, InputError)
+    }
+
+
+def _broken(state: PluginState, error: InputError) -> PluginState:
+    why = error.cause if isinstance(error, LoadError) else str(error)
+    return replace(state, state=ActivationState.BROKEN, weight=None, why=why)
 
 
 def _states(

@@ -15,6 +15,7 @@ from kruntimes_core.framework.configuration.active_plugins import (
     configured_plugins,
     is_active,
 )
+from kruntimes_core.framework.configuration.arguments import masked
 from kruntimes_core.framework.configuration.models import (
     EVERY,
     Configuration,
@@ -45,7 +46,8 @@ class ActiveEntry:
     """One active plugin of one profile.
 
     runtimes: None for all that no other profile names. weight: None for a plugin that does not score.
-    arguments: as configured; None where the plugin's own defaults hold. origin: as of a `Setting`.
+    arguments: as configured, without secrets; None where the plugin's own defaults hold. origin: as of a
+    `Setting`.
     """
 
     profile: str
@@ -56,6 +58,8 @@ class ActiveEntry:
     weight: int | None
     arguments: Mapping[str, Any] | None
     origin: str
+    masked: bool = False
+    """Whether a secret among the arguments is replaced by `MASK`: read back, it is refused."""
 
 
 def effective_settings(configuration: Configuration) -> Iterator[Setting]:
@@ -102,6 +106,8 @@ def _entry(
     profile: ConfiguredProfile, plugin: ConfiguredPlugin, registry: PluginRegistry, origin: Origin
 ) -> ActiveEntry:
     loaded = registry.load(plugin.name)
+    given = plugin.arguments or None
+    arguments = masked(loaded.declaration.arguments, given)
     return ActiveEntry(
         profile=profile.name,
         runtimes=None if profile.runtimes is None else tuple(sorted(profile.runtimes)),
@@ -109,7 +115,8 @@ def _entry(
         distribution=loaded.distribution,
         version=loaded.version,
         weight=plugin.weight if "score" in loaded.hooks else None,
-        arguments=plugin.arguments or None,
+        arguments=arguments,
+        masked=arguments != given,
         origin=origin.place(plugin.path) if plugin.path is not None else DEFAULT,
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from kruntimes_core.framework.configuration.arguments import unusual_value
 from kruntimes_core.framework.configuration.models import (
     DEFAULT_PROFILE,
     EVERY,
@@ -28,6 +29,7 @@ from kruntimes_core.model.yaml_files import SETTINGS_BYTES, load_documents, read
 _OPENINGS = (("Input should ", "must "), ("String should ", "must "), ("Tuple should ", "must "))
 _PLAINER = {"too_short": "must have at least one entry", "dict_type": "must be a mapping"}
 _ADVICE = "name a readable configuration file"
+_ARGUMENTS = "arguments"
 _COMPLETE = frozenset({"list", "mapping"})
 
 
@@ -89,18 +91,29 @@ def _first_mistake(error: ValidationError, origin: Origin) -> ConfigurationError
         return origin.error(path, "is required: add it")
     if details["type"] == "extra_forbidden":
         return origin.error(path, f"unknown key{did_you_mean(str(path[-1]), _known_keys(path[:-1]))}")
-    return origin.error(path, worded(details["msg"], details["input"], details["type"]))
+    hidden = _ARGUMENTS in path
+    return origin.error(path, worded(details["msg"], details["input"], details["type"], hidden=hidden))
 
 
-def worded(message: str, value: object, kind: str = "") -> str:
+def worded(message: str, value: object, kind: str = "", *, hidden: bool = False) -> str:
     """The message of pydantic as the rest of a sentence, with the value that it is about.
 
-    kind: pydantic's name of the error; ours, which name the value themselves, stay as they are.
+    kind: pydantic's name of the error; ours, which name the value themselves, stay as they are. hidden: the
+    value may be secret, and a validator may quote it in its message: neither is shown.
     """
+    if hidden and isinstance(value, str | bytes | int | float) and _quotes(message, value):
+        message = "is not valid"
     for opening, ours in _OPENINGS:
         message = message.replace(opening, ours)
     message = message[:1].lower() + message[1:]
+    if hidden and not isinstance(value, list | dict):
+        return _PLAINER.get(kind, message)
     return message if kind in _COMPLETE else f"{_PLAINER.get(kind, message)}, not {what(value)}"
+
+
+def _quotes(message: str, value: str | bytes | float) -> bool:
+    text = value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+    return bool(text) and text in message
 
 
 def _known_keys(path: Path) -> list[str]:
@@ -134,6 +147,9 @@ def _check_plugins(configuration: Configuration, profile: ConfiguredProfile) -> 
         if problem is not None:
             raise configuration.origin.error(path, problem)
         first[entry.name] = path
+        if (unusual := unusual_value(entry.arguments)) is not None:
+            below, problem = unusual
+            raise configuration.origin.error((*path, _ARGUMENTS, *below), problem)
 
 
 def _check_profiles(configuration: Configuration) -> None:

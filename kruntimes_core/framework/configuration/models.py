@@ -149,7 +149,7 @@ class EnabledPlugin(Section):
     not score. 1, the default, makes all scorers equal. At 1,000 one point of this scorer outweighs
     the full score of nine others at 1, so that more could not change an order."""
 
-    arguments: dict[str, Any] | None = None
+    arguments: dict[str, Any] | None = Field(default=None, repr=False)
     """What the plugin is built with, checked against its own `Arguments`. Default: the plugin's."""
 
 

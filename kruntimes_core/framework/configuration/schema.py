@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from kruntimes_core.framework.configuration.arguments import refuses_unknown
 from kruntimes_core.framework.configuration.models import EVERY, Configuration
 from kruntimes_core.framework.plugin_registry import (
     InvalidPlugin,
@@ -86,6 +87,8 @@ def _arguments(loaded: LoadedPlugin, definitions: Schema) -> Schema:
     reference = {"$ref": f"{_DEFINITIONS}{key}"}
     # A model that contains itself is a reference to its own definition.
     whole = definitions[schema["$ref"].removeprefix(_DEFINITIONS)] if "$ref" in schema else schema
+    if refuses_unknown(model) and "properties" in whole:
+        whole.setdefault("additionalProperties", False)
     if whole.get("required"):
         return reference
     return {"anyOf": [reference, {"type": "null"}]}

@@ -1,6 +1,7 @@
 """From entry points to plugins that this host can safely call: discovered, imported, checked and built."""
 
 from kruntimes_core.framework.plugin_registry.checks import CAPACITY
+from kruntimes_core.framework.plugin_registry.discovery import DiscoveredPlugin
 from kruntimes_core.framework.plugin_registry.errors import (
     HOST_API,
     HangingPluginError,
@@ -9,7 +10,6 @@ from kruntimes_core.framework.plugin_registry.errors import (
     plugin_code,
 )
 from kruntimes_core.framework.plugin_registry.registry import (
-    DiscoveredPlugin,
     LoadedPlugin,
     PluginRegistry,
     build_plugin,

@@ -8,14 +8,12 @@ with its owner, so that the host can refuse both and `plugins list` can show the
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import Distribution, EntryPoint, distributions
+from importlib.metadata import Distribution
 from typing import Any
 
 import pluggy
-from packaging.utils import canonicalize_name
 from pydantic import ValidationError
 
 from kruntimes_core.framework.hookspecs import PROJECT, SchedulerHooks
@@ -26,32 +24,9 @@ from kruntimes_core.framework.plugin_registry.checks import (
     is_off_by_default,
     register,
 )
+from kruntimes_core.framework.plugin_registry.discovery import DiscoveredPlugin, discover, other_owner
 from kruntimes_core.framework.plugin_registry.errors import InvalidPlugin, LoadError, plugin_code
 from kruntimes_core.framework.profile import ActivePlugin, CurrentCall, Hook
-
-ENTRY_POINT_GROUP = "kruntimes.plugins"
-
-_PLUGIN_NAME = re.compile(r"[A-Z][A-Za-z0-9]*")
-
-
-@dataclass(frozen=True, slots=True)
-class DiscoveredPlugin:
-    """One claim of a distribution to a plugin name.
-
-    problem: why it cannot be loaded whatever it names, or None. entry_point is None only then.
-    """
-
-    name: str
-    distribution: str
-    version: str
-    entry_point: EntryPoint | None = None
-    problem: str | None = None
-
-    @property
-    def origin(self) -> str:
-        """Distribution, version and what the entry point names, for errors."""
-        owner = f"{self.distribution} {self.version}"
-        return owner if self.entry_point is None else f"{owner}, entry point {self.entry_point.value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +51,14 @@ class PluginRegistry:
 
     def __init__(self, distributions: Iterable[Distribution] | None = None) -> None:
         """distributions: where to look; the environment of this process when None."""
+        self._installed = None if distributions is None else tuple(distributions)
         self._discovered: dict[str, tuple[DiscoveredPlugin, ...]] = {}
-        for plugin in discover(distributions):
-            self._discovered[plugin.name] = (*self.discovered(plugin.name), plugin)
+        claims = discover(self._installed)
+        for plugin in claims:
+            if plugin.shadowed_by is None:
+                self._discovered[plugin.name] = (*self.discovered(plugin.name), plugin)
+        self.shadowed = tuple(plugin for plugin in claims if plugin.shadowed_by is not None)
+        """Claims that do not count: another version of their distribution comes first on the path."""
         self._loaded: dict[str, LoadedPlugin | LoadError] = {}
         self.current = CurrentCall()
         """What is being imported or built now: for a thread that limits the time of that."""
@@ -104,7 +84,7 @@ class PluginRegistry:
         if name not in self._loaded:
             first = self._discovered[name][0]
             with self.current.load(name, f"{first.distribution} {first.version}", "import"):
-                self._loaded[name] = _load(self._discovered[name])
+                self._loaded[name] = _load(self._discovered[name], self._installed)
         outcome = self._loaded[name]
         if isinstance(outcome, LoadError):
             raise outcome.with_traceback(None)
@@ -117,43 +97,6 @@ class PluginRegistry:
         except LoadError as error:
             return error
         return None
-
-
-def discover(installed: Iterable[Distribution] | None = None) -> tuple[DiscoveredPlugin, ...]:
-    """Every claim in the group `kruntimes.plugins`, by plugin name and then by distribution.
-
-    installed: the distributions to look at; all of this environment when None. One that is on the
-    path twice (an editable install beside a built one) counts once, the first, as for `import`.
-    """
-    found: list[DiscoveredPlugin] = []
-    seen: set[str] = set()
-    for distribution in distributions() if installed is None else installed:
-        key = canonicalize_name(distribution.metadata["Name"] or "")
-        if key not in seen:
-            candidates = list(_candidates(distribution))
-            found.extend(candidates)
-            if candidates:
-                seen.add(key)
-    return tuple(sorted(found, key=lambda claim: (claim.name, claim.distribution, claim.origin)))
-
-
-def _candidates(distribution: Distribution) -> Iterator[DiscoveredPlugin]:
-    text = distribution.read_text("entry_points.txt")
-    if not text or ENTRY_POINT_GROUP not in text:
-        return
-    owner = distribution.metadata["Name"] or "an unnamed distribution"
-    version = distribution.metadata["Version"] or "of unknown version"
-    try:
-        entry_points = list(distribution.entry_points.select(group=ENTRY_POINT_GROUP))
-    except (TypeError, ValueError) as error:
-        problem = f"its entry_points.txt cannot be read ({error}): reinstall {owner}"
-        yield DiscoveredPlugin(owner, owner, version, problem=problem)
-        return
-    unfit = "a plugin's name is UpperCamelCase, as in RunAffinity: rename its entry point"
-    for entry_point in entry_points:
-        name = entry_point.name
-        fits = _PLUGIN_NAME.fullmatch(name) is not None
-        yield DiscoveredPlugin(name, owner, version, entry_point, None if fits else unfit)
 
 
 def import_plugin(discovered: DiscoveredPlugin) -> object:
@@ -208,14 +151,38 @@ def build_plugin(
     )
 
 
-def _load(discovered: tuple[DiscoveredPlugin, ...]) -> LoadedPlugin | LoadError:
+def _import_own(discovered: DiscoveredPlugin, installed: Iterable[Distribution] | None) -> object:
+    """What the entry point names. Raises `InvalidPlugin` also if the module is another distribution's."""
+    try:
+        value = import_plugin(discovered)
+    except InvalidPlugin:
+        # The module of the other one fails, or does not have what the entry point names.
+        _check_owner(discovered, installed)
+        raise
+    _check_owner(discovered, installed)
+    return value
+
+
+def _check_owner(discovered: DiscoveredPlugin, installed: Iterable[Distribution] | None) -> None:
+    entry_point = discovered.entry_point if discovered.problem is None else None
+    other = other_owner(entry_point, installed) if entry_point is not None else None
+    if entry_point is not None and other is not None:
+        raise InvalidPlugin(
+            f"its module {entry_point.module} is shipped by {discovered.distribution} and by {other}, whose"
+            " file Python imports: uninstall one of the two"
+        )
+
+
+def _load(
+    discovered: tuple[DiscoveredPlugin, ...], installed: Iterable[Distribution] | None
+) -> LoadedPlugin | LoadError:
     first = discovered[0]
     if len(discovered) > 1:
         owners = " and ".join(f"{one.distribution} {one.version}" for one in discovered)
         return LoadError(first.name, owners, "both claim this name: uninstall one of them")
     value: object = None
     try:
-        value = import_plugin(first)
+        value = _import_own(first, installed)
         declaration, hooks = check_plugin(value)
     except InvalidPlugin as invalid:
         return LoadError(first.name, first.origin, str(invalid), off_by_default=is_off_by_default(value))

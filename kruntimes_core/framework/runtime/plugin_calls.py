@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic import ValidationError
+
 from kruntimes_core.framework.hookspecs import Reject
 from kruntimes_core.framework.profile import ActivePlugin, Hook, InterruptedCallError, PluginError
 from kruntimes_core.model.messages import counted
@@ -100,7 +102,14 @@ def check_normalized_scores(plugin: ActivePlugin, answer: Any, expected: int) ->
 
 
 def describe(error: BaseException) -> str:
-    """One bounded line about an exception, whatever its `__str__` does."""
+    """One bounded line about an exception, whatever its `__str__` does.
+
+    Of pydantic's, without the values that were refused: they may be secrets.
+    """
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        return one_line(": ".join(part for part in (_name(error), place, first["msg"]) if part))
     text = _text(str, error, "its message cannot be read")
     name = _name(error)
     return one_line(f"{name}: {text}" if text else name)

@@ -16,7 +16,7 @@ import yaml
 
 from kruntimes_core.lab.offline_plan.sources import Source
 from kruntimes_core.model.messages import quoted
-from kruntimes_core.model.yaml_files import JsonError, YamlLoader, looks_like_json, read_json
+from kruntimes_core.model.yaml_files import JsonError, YamlLoader, decode, looks_like_json, read_json
 
 # A key of a mapping, or a position in a list.
 Step = str | int
@@ -148,9 +148,6 @@ def _found(wanted: Wanted | None, event: yaml.NodeEvent) -> Wanted | None:
     return wanted
 
 
-_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
     """A field of a source: the number of its document, the line where that starts, and the path in it."""
@@ -191,8 +188,7 @@ def _lines(source: Source, places: list[Place]) -> Iterable[tuple[Place, int]]:
 
 
 def _find(source: Source, documents: dict[int, Wanted]) -> None:
-    utf16 = source.content.startswith(_BYTE_ORDER_MARKS)
-    text = source.content.decode("utf-16" if utf16 else "utf-8-sig")
+    text = decode(source.content, source.name)
     try:
         starts = [offset for offset, _ in read_json(text)] if looks_like_json(text) else []
     except JsonError:

@@ -56,18 +56,47 @@ def _objects(
         advice = _WHAT_TO_WRITE.get(type(content), _WHAT_TO_GIVE)
         problem = f"expected an object with apiVersion and kind, found {found}: {advice}"
         raise InputError(f"{name_place(place)}: {problem}")
+    _check_answer(content, place)
     version = _header_text(content, "apiVersion", version, place)
     kind = _header_text(content, "kind", kind, place)
     content |= {"apiVersion": version, "kind": kind}
     if not kind.endswith("List") or "items" not in content:
         yield kind, content, place
         return
+    _check_complete(content, kind, place)
     items, kind = content["items"] or [], kind.removesuffix("List")
     if not isinstance(items, list):
         where = name_place(place.at("items"))
         raise InputError(f"{where}: the items of a list must be a list: write a dash before each")
     for position, item in enumerate(items):
         yield from _objects(item, place.at("items", position), version if kind else "", kind)
+
+
+def _check_answer(content: dict[str, Any], place: Place) -> None:
+    """Raises: `InputError` for an answer of an API server that is something else than objects.
+
+    Without it, an error in the place of a list would count as an input without Runs.
+    """
+    version, kind = content.get("apiVersion"), content.get("kind")
+    if version == "v1" and kind == "Status":
+        said = content.get("message") or content.get("reason") or content.get("status") or "no message"
+        problem = f"a Status of an API server, not objects: {said}"
+        raise InputError(f"{name_place(place)}: {problem}: correct the request that printed it")
+    if isinstance(version, str) and version.startswith("meta.k8s.io/"):
+        problem = f"a {kind} has no whole objects: {_WHAT_TO_GIVE}"
+        raise InputError(f"{name_place(place)}: {problem}")
+    if kind is None and isinstance(content.get("object"), dict) and "type" in content:
+        problem = f"an event of a watch tells one change, not all objects: {_WHAT_TO_GIVE}"
+        raise InputError(f"{name_place(place)}: {problem}")
+
+
+def _check_complete(content: dict[str, Any], kind: str, place: Place) -> None:
+    """Raises: `InputError` for one page of a list: a plan without the others would be another plan."""
+    metadata = content.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("continue"):
+        where = name_place(place.at("metadata", "continue"))
+        problem = f"the {kind} is one page, and more follow: ask without a limit"
+        raise InputError(f"{where}: {problem}")
 
 
 def _header_text(content: dict[str, Any], key: str, implied: str, place: Place) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from kruntimes_core.cli.main import main
-from kruntimes_core.testing import pod_object, run_object
+from kruntimes_core.lab.offline_plan.sources import DUMP_COMMAND
+from kruntimes_core.testing import pod_object, run_object, workspace_object
 from kruntimes_core.testing.builders import NOW
 
 Plan = Callable[..., tuple[int, str, str]]
@@ -37,6 +38,7 @@ def outcomes(shown: str) -> dict[str, str]:
 
 
 POD = pod_object("py-0", capacity={"runs": "2"})
+GIVE = f": if the cluster has some, give what {DUMP_COMMAND} prints\n"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +88,11 @@ def test_a_namespace_that_the_input_does_not_have_is_bad_input(plan: Plan) -> No
     objects = [POD, run_object("s", namespace="team-b")]
     message = "error: the input has no namespace nope; it has team-a, team-b\n"
     assert plan(*objects, "-n", "nope") == (2, "", message)
-    assert plan(*objects, "-n", "team-a") == (0, "", "no pending Runs in the namespace team-a\n")
+    assert plan(*objects, "-n", "team-a") == (
+        0,
+        "",
+        f"the namespace team-a of the input has no Runs{GIVE}no pending Runs in the namespace team-a\n",
+    )
     many = [run_object("r", namespace=f"n{number}") for number in range(13)]
     assert plan(*many, "-n", "nope")[2].endswith(
         " it has n0, n1, n10, n11, n12, n2, n3, n4, n5, n6 and 3 more\n"
@@ -94,7 +100,47 @@ def test_a_namespace_that_the_input_does_not_have_is_bad_input(plan: Plan) -> No
 
 
 def test_an_empty_list_is_no_misspelt_namespace(plan: Plan) -> None:
-    assert plan("-n", "team-a") == (0, "", "no pending Runs in the namespace team-a\n")
+    code, shown, notes = plan("-n", "team-a")
+    assert (code, shown) == (0, "")
+    assert notes.endswith("no pending Runs in the namespace team-a\n")
+
+
+def test_an_input_without_runs_or_without_pods_says_so_first(plan: Plan) -> None:
+    run, workspace = run_object("r"), workspace_object()
+    assert plan(POD) == (0, "", f"the input has no Runs{GIVE}no pending Runs\n")
+    assert plan(workspace)[2].startswith("the input has no Runs and no Runtime Pods: ")
+    code, _, notes = plan(run)
+    assert (code, notes.splitlines()[0]) == (1, f"the input has no Runtime Pods{GIVE}".strip())
+    assert plan(POD, run)[2] == "1 Run: 1 Scheduled\n"
+
+
+def test_an_input_of_other_kinds_alone_cannot_mean_that_all_is_placed(plan: Plan) -> None:
+    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}}
+    foreign_pod = pod_object()
+    del foreign_pod["metadata"]["labels"]
+    for objects, kinds in (([deployment], "Deployment"), ([foreign_pod], "Pod without the label runtime")):
+        code, shown, notes = plan(*objects)
+        assert (code, shown) == (2, "")
+        assert notes.startswith(f"error: the input has no Runs and no Runtime Pods, only {kinds}: give ")
+
+
+@pytest.mark.parametrize("arguments", [["plan", "-f", "-"], ["config", "validate", "-"]])
+def test_a_command_that_waits_for_a_terminal_says_so(arguments: list[str]) -> None:
+    ours, theirs = os.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "kruntimes_core.cli", *arguments],
+        stdin=theirs,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert running.stderr
+    first = running.stderr.readline()
+    os.write(ours, b"\x04")
+    running.communicate(timeout=50)
+    os.close(ours)
+    os.close(theirs)
+    assert "from the terminal: end them with Ctrl-D" in first
 
 
 def test_an_object_without_a_namespace_is_in_that_of_the_question(plan: Plan) -> None:
@@ -126,7 +172,7 @@ def test_no_time_is_needed_where_no_run_is_pending(plan: Plan) -> None:
     timeless = {"creationTimestamp": None}
     active = run_object("r", pod="py-0", metadata=timeless)
     pending = run_object("p", namespace="team-b", metadata=timeless)
-    assert plan(active) == (0, "", "no pending Runs\n")
+    assert plan(active) == (0, "", f"the input has no Runtime Pods{GIVE}no pending Runs\n")
     assert plan(active, pending, "-n", "team-a")[0] == 0
     assert plan(active, pending)[0] == 2
     document = json.loads(plan(active, "-o", "json")[1])
@@ -146,7 +192,7 @@ def test_pods_of_another_time_are_told_once(plan: Plan) -> None:
         "1 of 2 ready Runtime Pods has "
     )
     assert plan(POD, other, run_object("r"))[2] == "1 Run: 1 Scheduled\n"
-    assert plan(POD, late, other)[2] == "no pending Runs\n"
+    assert plan(POD, late, other)[2].endswith("no pending Runs\n")
     just = plan(POD, run_object("r"), "--now", "2026-01-02T03:04:20.001Z")[2]
     assert just.startswith(
         "1 of 1 ready Runtime Pod has no heartbeat within 15 s of 2026-01-02T03:04:20.001000Z: "
@@ -191,7 +237,8 @@ def test_ctrl_c_ends_quietly(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_has_seen_enough_is_no_failure() -> None:
-    runs = "\n".join(json.dumps(run_object(f"r{number}")) for number in range(3_000))
+    objects = [POD, *(run_object(f"r{number}") for number in range(3_000))]
+    runs = "\n".join(map(json.dumps, objects))
     running = subprocess.Popen(
         [sys.executable, "-m", "kruntimes_core.cli", "plan", "-f", "-", "-o", "name"],
         stdin=subprocess.PIPE,

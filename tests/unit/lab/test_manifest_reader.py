@@ -263,3 +263,54 @@ def test_a_field_that_can_be_read_and_is_not_allowed_is_no_matter_of_input() -> 
     reading = read(listed(run_object("r", requests={"gpu": "-1"}), run_object("s", requests={"gpu": "500m"})))
     assert reading.unreadable == ()
     assert [bool(seen.invalid) for seen in reading.world.runs] == [True, True]
+
+
+MARKED = [
+    "---\n\ufeff",
+    "---\r\n\ufeff",
+    "--- # the second\n\ufeff",
+    "\ufeff---\n",
+    "\ufeff---\n\ufeff",
+]
+
+
+@pytest.mark.parametrize("separator", MARKED)
+def test_a_byte_order_mark_at_a_later_document_is_read_as_kubectl_reads_it(separator: str) -> None:
+    first, second = (yaml.safe_dump(run_object(name)) for name in ("one", "two"))
+    assert [seen.run.name for seen in read(f"\ufeff{first}{separator}{second}").world.runs] == ["one", "two"]
+    bad = second.replace("name: two", "name: 2")
+    line = (first + separator).count("\n") + bad[: bad.index("  name: 2")].count("\n") + 1
+    assert error(f"{first}{separator}{bad}").startswith(f"a.yaml:{line}: Run: metadata.name must be text")
+
+
+def test_a_byte_order_mark_inside_a_text_stays() -> None:
+    run = run_object("one")
+    run["metadata"]["annotations"] = {"a": "x\ufeffy"}
+    [seen] = read(run).world.runs
+    assert seen.run.annotations["a"] == "x\ufeffy"
+
+
+STATUS = {"apiVersion": "v1", "kind": "Status"}
+FORBIDDEN = {"status": "Failure", "message": "runs is forbidden", "code": 403}
+NOT_WHOLE = {"apiVersion": "meta.k8s.io/v1", "items": [], "rows": []}
+PAGE = {"apiVersion": "v1", "kind": "List", "items": [], "metadata": {"continue": "abc"}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (STATUS | FORBIDDEN, "a Status of an API server, not objects: runs is forbidden: correct"),
+        (STATUS | {"status": "Failure", "reason": "Expired"}, "not objects: Expired"),
+        (STATUS | {"status": "Success"}, "not objects: Success"),
+        (NOT_WHOLE | {"kind": "Table"}, "a Table has no whole objects: give"),
+        (NOT_WHOLE | {"kind": "PartialObjectMetadataList"}, "has no whole objects: give"),
+        ({"type": "ADDED", "object": run_object("r")}, "an event of a watch"),
+        (PAGE, "the List is one page, and more follow"),
+    ],
+)
+def test_an_answer_without_all_objects_is_not_an_input_without_runs(
+    answer: dict[str, Any], problem: str
+) -> None:
+    for text in (json.dumps(answer, indent=1), yaml.safe_dump(answer)):
+        assert problem in error(pod_object(), text)
+    assert problem in error(listed(pod_object(), answer))

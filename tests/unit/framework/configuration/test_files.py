@@ -100,7 +100,7 @@ MISTAKES = [
     (entry("weight: 1001"), "must be less than or equal to 1000, not 1001"),
     (entry("wieght: 2"), "c.yaml:4: plugins.enabled[0].wieght: unknown key: did you mean weight?"),
     (entry("arguments: [1]"), "c.yaml:4: plugins.enabled[0].arguments: must be a mapping, not a list"),
-    (entry("arguments: x"), "c.yaml:4: plugins.enabled[0].arguments: must be a mapping, not 'x'"),
+    (entry("arguments: x"), "c.yaml:4: plugins.enabled[0].arguments: must be a mapping"),
     ("plugins:\n  enabled: [{weight: 1}]", "c.yaml:2: plugins.enabled[0].name: is required: add it"),
     ("plugins:\n  enabled: [3]", "c.yaml:2: plugins.enabled[0]: write a mapping"),
     ("plugins:\n  enabled: [null]", "c.yaml:2: plugins.enabled[0]: write a mapping, `key: value`, not null"),

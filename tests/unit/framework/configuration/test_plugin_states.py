@@ -8,11 +8,14 @@ import pytest
 
 from kruntimes_core.framework.configuration import (
     ActivationState,
+    BuildAttempts,
+    Configuration,
     PluginState,
     build_profiles,
     describe_plugins,
     load_configuration,
 )
+from kruntimes_core.framework.plugin_registry import LoadError
 
 RAISES = "raise SystemExit('it was imported')"
 OFF = "class {name}:\n  on_by_default = False\n  @hookimpl\n  def filter(self, pod): ...\n"
@@ -159,3 +162,104 @@ def test_with_a_configuration_that_cannot_be_read_nothing_is_imported(environmen
 
 def test_an_empty_environment_is_an_empty_list(environment: Any) -> None:
     assert states(environment) == {}
+
+
+UNBUILT = {
+    "an argument": (
+        "class {name}:\n  def __init__(self, label): ...\n  @hookimpl\n  def filter(self, pod): ...\n"
+    ),
+    "abstract": (
+        "import abc\nclass {name}(abc.ABC):\n  @abc.abstractmethod\n  def rule(self): ...\n"
+        "  @hookimpl\n  def filter(self, pod): ...\n"
+    ),
+    "it raises": "class {name}:\n  def __init__(self): 1 / 0\n  @hookimpl\n  def filter(self, pod): ...\n",
+    "arguments": (
+        "class {name}:\n  class Arguments(BaseModel):\n    label: str\n"
+        "  def __init__(self, arguments): ...\n  @hookimpl\n  def filter(self, pod): ...\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("an argument", "required positional argument: 'label'"),
+        ("abstract", "abstract"),
+        ("it raises", "ZeroDivisionError"),
+        ("arguments", "arguments.label is required"),
+    ],
+)
+def test_what_cannot_be_built_is_not_active(environment: Any, kind: str, why: str) -> None:
+    environment.supplied()
+    environment.install("Bad", UNBUILT[kind])
+    environment.install("Worse", UNBUILT[kind])
+    shown = states(environment)
+    for name in ("Bad", "Worse"):
+        assert shown[name].state is ActivationState.BROKEN
+        assert why in shown[name].why
+    assert shown["LeastLoaded"].state is ActivationState.ACTIVE
+
+
+def test_arguments_that_do_not_validate_are_why_a_plugin_is_broken(environment: Any) -> None:
+    environment.install("Bad", UNBUILT["arguments"])
+    shown = states(environment, "plugins: {enabled: [{name: Bad, arguments: {label: 3}}]}")["Bad"]
+    assert (shown.state, shown.weight) == (ActivationState.BROKEN, None)
+    assert shown.why.startswith("c.yaml:1: plugins.enabled[0].arguments.label: ")
+
+
+def test_a_command_that_builds_and_describes_calls_a_constructor_once(environment: Any) -> None:
+    environment.supplied()
+    log = environment.root / "built"
+    log.touch()
+    source = (
+        f"import pathlib\nclass {{name}}:\n  def __init__(self):\n    p = pathlib.Path({str(log)!r})\n"
+        "    p.write_text(p.read_text() + '{name} ')\n  @hookimpl\n  def filter(self, pod): ...\n"
+    ).replace("{{name}}", "{name}")
+    environment.install("Aaa", source)
+    environment.install("Bad", UNBUILT["it raises"])
+    environment.install("Ccc", source)
+    registry = environment.registry()
+    attempts: BuildAttempts = {}
+    with pytest.raises(LoadError, match="Bad"):
+        build_profiles(Configuration(), registry, attempts=attempts)
+    describe_plugins(Configuration(), registry, attempts)
+    assert log.read_text() == "Aaa Ccc "
+
+
+def test_a_version_that_does_not_count_is_a_row_that_names_the_one_that_does(environment: Any) -> None:
+    module = environment.install("Alpha")
+    environment.claim("acme-alpha", "0.9", f"Alpha = {module}:Alpha\nOld = {module}:Alpha", folder="old")
+    registry = environment.registry(environment.distributions("", "old"))
+    shown = {(one.name, one.version): one for one in describe_plugins(Configuration(), registry)}
+    assert shown["Alpha", "1.0"].state is ActivationState.ACTIVE
+    for name in ("Alpha", "Old"):
+        assert shown[name, "0.9"].state is ActivationState.SHADOWED
+        assert shown[name, "0.9"].why.startswith(f"acme-alpha 1.0 in {environment.root}")
+    assert registry.names == ("Alpha",)
+
+
+def test_one_class_is_not_two_plugins_of_a_profile(environment: Any) -> None:
+    environment.supplied()
+    module = environment.install("Alpha")
+    environment.claim("acme-beta", "1", f"Beta = {module}:Alpha")
+    registry = environment.registry()
+    with pytest.raises(LoadError, match=r"it is plugin Alpha of acme-alpha 1\.0 under another name"):
+        build_profiles(Configuration(), registry)
+    assert states(environment)["Beta"].state is ActivationState.BROKEN
+    alone = load_configuration("plugins: {disabled: [Alpha]}", "c.yaml")
+    assert len(build_profiles(alone, registry).all[0].plugins) == 6
+
+
+@pytest.mark.parametrize("value", [":built", ""])
+def test_one_object_is_not_in_two_profiles(environment: Any, value: str) -> None:
+    environment.supplied()
+    source = (
+        "class {name}:\n  @hookimpl\n  def filter(self, pod): ...\nbuilt = {name}()\n"
+        "@hookimpl\ndef filter(pod): ...\n"
+    )
+    environment.install("Shared", source, value=value)
+    two = "profiles: [{name: batch, runtimes: [torch]"
+    with pytest.raises(LoadError, match="which profile default has already"):
+        build_profiles(load_configuration(two + "}]", "c.yaml"), environment.registry())
+    apart = load_configuration(two + ", plugins: {disabled: [Shared]}}]", "c.yaml")
+    assert len(build_profiles(apart, environment.registry()).all) == 2

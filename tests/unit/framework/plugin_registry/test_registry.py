@@ -8,7 +8,7 @@ import pytest
 
 from kruntimes_core import __version__
 from kruntimes_core.framework.plugin_registry import LoadError
-from kruntimes_core.framework.plugin_registry.registry import discover
+from kruntimes_core.framework.plugin_registry.discovery import discover
 
 FAILURES = [
     ('raise ImportError("no module named snowflake")', "ImportError: no module named snowflake"),
@@ -123,8 +123,10 @@ def test_a_distribution_that_is_on_the_path_twice_counts_once(environment: Any) 
     module = environment.install("Alpha")
     environment.claim("Acme_Alpha", "1.0", f"Alpha = {module}:Alpha", folder="editable")
     environment.claim("acme.alpha", "0.9", f"Alpha = {module}:Alpha", folder="old")
-    [found] = discover(environment.distributions("editable", "", "old"))
-    assert (found.distribution, found.version) == ("Acme_Alpha", "1.0")
+    [found, other] = discover(environment.distributions("editable", "", "old"))
+    assert (found.distribution, found.version, found.shadowed_by) == ("Acme_Alpha", "1.0", None)
+    assert other.version == "0.9"
+    assert str(other.shadowed_by).startswith(f"Acme_Alpha 1.0 in {environment.root / 'editable'}")
 
 
 def test_two_distributions_that_claim_one_name_are_both_kept(environment: Any) -> None:
@@ -151,4 +153,4 @@ def test_metadata_that_cannot_be_read_is_a_broken_plugin_of_its_distribution(env
     registry = environment.registry()
     assert registry.names == ("A", "acme-odd")
     assert "reinstall acme-odd" in registry.error("acme-odd").cause
-    assert registry.discovered("A")[0].distribution == "an unnamed distribution"
+    assert registry.discovered("A")[0].distribution == "nameless-1"

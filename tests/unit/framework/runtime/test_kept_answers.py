@@ -92,7 +92,8 @@ def test_the_answers_about_pods_that_came_later_count_too() -> None:
 def test_the_answers_about_four_thousand_runtimes_are_kept_and_of_more_those_about_the_latest() -> None:
     asked = Asked()
     runner = runner_with(asked, "filter")
-    snapshots = [make_snapshot(make_pod("py-0"), runtime=f"rt-{number}") for number in range(4_097)]
+    names = [f"rt-{number}" for number in range(4_097)]
+    snapshots = [make_snapshot(make_pod("py-0", runtime=name), runtime=name) for name in names]
     for snapshot in [*snapshots[:4_096], snapshots[0]]:
         plan(runner, snapshot, 1)
     assert asked == {1: 4_096}
