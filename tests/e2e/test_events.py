@@ -206,7 +206,8 @@ def test_a_pod_that_holds_more_than_it_has_is_told_of(work: Workload, announcing
         work.wait_for(name, placed)
     lowered = {"metadata": {"annotations": {"kruntimes.io/capacity.runs": "1"}}}
     assert work.client.patch(PODS, "py-0", lowered, work.namespace).status == 200
-    scheduler.wait_until(lambda: said(work, "py-0", EventReason.RUNTIME_POD_OVERSOLD.value))
+    # It counts once both watches have reached its version: at the latest when one of them has ended.
+    scheduler.wait_until(lambda: said(work, "py-0", EventReason.RUNTIME_POD_OVERSOLD.value), 75)
     (event,) = events_of(work, "py-0")
     pod = work.client.get(PODS, "py-0", work.namespace).body
     check_event(event, work, EventReason.RUNTIME_POD_OVERSOLD, pod)
@@ -231,6 +232,7 @@ def test_without_the_right_binds_go_on_and_what_is_missing_is_said(
     scheduler.says_like("cannot create events.events.k8s.io in .*: forbidden: grant the verb")
     assert scheduler.get("probes", "/readyz")[0] == 200
     assert "[+]events ok: cannot create events" in scheduler.get("probes", "/readyz?verbose")[1]
+    assert f"events.k8s.io in {work.namespace}: forbidden" in scheduler.get("debug", "/checks")[1]
     assert scheduler.stop() == 0
 
 

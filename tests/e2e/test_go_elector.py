@@ -75,7 +75,7 @@ def test_a_go_elector_is_waited_for_until_its_record_stood_still(
     go: GoElector, lease_log: LeaseLog, join: Join, traffic: Traffic
 ) -> None:
     host = join(beside=True)
-    assert f"[+]lease ok: standby; held by '{GO}'" in host.get("probes", "/readyz?verbose")[1]
+    assert f"[+]lease ok: standby; held by '{GO}'" in host.get("debug", "/checks")[1]
     began = time.monotonic()
     while time.monotonic() < began + 1.5 * LEASE_SECONDS:
         go.renew()

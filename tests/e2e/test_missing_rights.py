@@ -52,8 +52,9 @@ class Site:
             rules = without(right, rules)
         change_rules(self.cluster, self.account, rules)
 
-    def readyz(self) -> str:
-        return self.scheduler.get("probes", "/readyz?verbose")[1]
+    def checks(self) -> str:
+        """All checks with the names that probes leave out."""
+        return self.scheduler.get("debug", "/checks")[1]
 
     def missing(self, right: Permission) -> float:
         return self.scheduler.metric("missing_permissions", verb=right.verb, resource=right.title)
@@ -151,15 +152,17 @@ def said_since(site: Site, count: int, text: str) -> bool:
 @pytest.mark.parametrize("right", REQUIRED, ids=[f"{right.verb} {right.title}" for right in REQUIRED])
 def test_a_right_that_is_taken_is_named_until_it_is_given_again(site: Site, right: Permission) -> None:
     site.grant()
-    site.scheduler.wait_until(lambda: site.readyz().endswith("\nok\n"), LONGEST_SECONDS)
+    site.scheduler.wait_until(lambda: site.checks().endswith("\nok\n"), LONGEST_SECONDS)
     said = len(site.scheduler.lines)
     site.grant(right)
     use(site, right)
     named = f"cannot {right.verb} {right.title} in {site.work.namespace}: forbidden: grant the verb"
-    site.scheduler.wait_until(lambda: named in site.readyz())
+    site.scheduler.wait_until(lambda: named in site.checks())
     status, why = site.scheduler.get("probes", "/readyz")
     needed = right.resource != "events"
-    assert (status, named in why) == ((503, True) if needed else (200, False))
+    told = f"cannot {right.verb} {right.title}: forbidden: grant the verb"
+    assert (status, told in why) == ((503, True) if needed else (200, False))
+    assert site.work.namespace not in why
     assert site.scheduler.get("probes", "/livez")[0] == 200
     assert site.missing(right) == 1
     if needed:
@@ -171,5 +174,5 @@ def test_a_right_that_is_taken_is_named_until_it_is_given_again(site: Site, righ
     site.grant()
     site.scheduler.wait_until(lambda: site.missing(right) == 0, LONGEST_SECONDS)
     site.proxy.streams("runs").release()
-    site.scheduler.wait_until(lambda: site.readyz().endswith("\nok\n"), LONGEST_SECONDS)
+    site.scheduler.wait_until(lambda: site.checks().endswith("\nok\n"), LONGEST_SECONDS)
     site.place_one()

@@ -63,7 +63,7 @@ def test_an_overloaded_server_is_shown_and_outlasted(work: Workload, proxy: Faul
     scheduler.says_like("cannot list runs.kruntimes.io in .*: the API server answered 429")
     status, why = scheduler.get("probes", "/readyz")
     assert status == 503
-    assert "the API server answered" in why
+    assert "the API server does not answer as it should" in why
     work.run("r")
     work.wait_for("r", placed, seconds=10)
     assert scheduler.get("probes", "/readyz") == (200, "ok\n")
@@ -84,7 +84,8 @@ def test_rights_that_are_taken_are_named_and_given_again_without_a_restart(
     scheduler.says_like(f"cannot watch pods in {work.namespace}: forbidden: grant the verb")
     status, why = scheduler.get("probes", "/readyz")
     assert status == 503
-    assert f"cannot watch pods in {work.namespace}: forbidden" in why
+    assert "cannot watch pods: forbidden" in why
+    assert f"cannot watch pods in {work.namespace}: forbidden" in scheduler.get("debug", "/checks")[1]
     assert scheduler.get("probes", "/healthz")[0] == 200
     work.pod("py-0")
     work.run("r")

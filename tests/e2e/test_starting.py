@@ -88,7 +88,8 @@ def test_a_missing_right_is_named_and_keeps_it_from_deciding(
         scheduler.says_like(f"{named}.*forbidden")
         status, why = scheduler.get("probes", "/readyz")
         assert status == 503
-        assert re.search(f"{named} {namespace}: forbidden", why)
+        assert re.search(f"{named.removesuffix(' in')}: forbidden", why)
+        assert f"{named} {namespace}: forbidden" in scheduler.get("debug", "/checks")[1]
         assert scheduler.get("probes", "/healthz")[0] == 200
         assert work.phases() == {"r1": ""}
         assert scheduler.stop() == 0

@@ -141,13 +141,14 @@ class ApiFailure(Exception):  # noqa: N818 - what failed is the API, as often as
         super().__init__(f"cannot {verb} {resource}: {why}")
         self.kind = kind
         self.retry_after = retry_after
-        self._verb = verb
+        # Without the namespace that may follow it.
+        self._what = f"{verb} {resource.partition(' in ')[0]}"
 
     @property
     def without_names(self) -> str:
         """What failed, for those who may not know the names of namespaces."""
         why = _EXPLANATIONS.get(self.kind, "the API server does not answer as it should")
-        return f"cannot {self._verb}: {why}"
+        return f"cannot {self._what}: {why}"
 
 
 def refused(status: Status, verb: str, resource: str) -> ApiFailure:

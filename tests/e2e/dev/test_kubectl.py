@@ -74,5 +74,5 @@ def test_pods_come_back_and_a_runtime_grows(kubectl: Client) -> None:
 
 
 def test_what_the_api_refuses_is_refused(kubectl: Client) -> None:
-    wrong = RUNS.partition("---")[0].replace("task: {entrypoint: embed.py}", "task: {}")
+    wrong = RUNS.partition("---")[0].replace("task: {entrypoint: embed.py}", "task: {entrypoint: [embed.py]}")
     assert "spec.mode.task.entrypoint" in kubectl("apply", "-f", "-", given=wrong, code=1)

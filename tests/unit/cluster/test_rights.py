@@ -240,7 +240,7 @@ def test_no_probe_tells_the_name_of_a_namespace(profiles: Profiles, code: int) -
         checks = [*site.host.alive(), *site.host.ready()]
         told = probe_text(checks, verbose=True)
         assert "secret" not in told
-        assert "[-]runs.kruntimes.io failed: in 2 of 2 namespaces: cannot list: " in told
+        assert "[-]runs.kruntimes.io failed: in 2 of 2 namespaces: cannot list runs.kruntimes.io: " in told
         assert all(name in probe_text(checks, verbose=True, names=True) for name in SECRET)
         await site.end_host()
 
