@@ -87,8 +87,7 @@ def test_open_watches_do_not_hold_it_up(tmp_path: Path) -> None:
         host, _, port = dev.url().removeprefix("http://").partition(":")
         with socket.create_connection((host, int(port)), timeout=30) as client:
             client.sendall(
-                b"GET /apis/kruntimes.io/v1alpha1/runs?watch=1 HTTP/1.1\r\n"
-                b"Host: localhost\r\n\r\n"
+                b"GET /apis/kruntimes.io/v1alpha1/runs?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n"
             )
             assert client.recv(1000).startswith(b"HTTP/1.1 200 OK")
             assert dev.end() == 0
