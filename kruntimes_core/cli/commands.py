@@ -113,14 +113,16 @@ class UnlimitedCalls:
 def with_time_limit(current: CurrentCall) -> PluginCalls:
     """Calls of plugins, each for as long as the scheduler lets it; without a limit with `KRUNTIMES_DEBUG`.
 
-    current: where they are noted.
+    current: where they are noted. The command under way ends their thread.
     """
     if os.environ.get(DEBUG):
         return UnlimitedCalls()
     # Only here: help needs nothing of the engine.
     from kruntimes_core.cluster.attended_calls import AttendedCalls
 
-    return AttendedCalls(current)
+    calls = AttendedCalls(current)
+    click.get_current_context().call_on_close(calls.close)
+    return calls
 
 
 def stop_on_signals(stop: Callable[[signal.Signals], None], *numbers: signal.Signals) -> None:

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from kruntimes_core.cli.bench import engine_tables as bench_answer
@@ -113,9 +114,13 @@ def test_who_debugs_has_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     assert with_time_limit(CurrentCall()).values(values) is values
     assert with_time_limit(CurrentCall()).call(threading.get_ident) == threading.get_ident()
     monkeypatch.delenv("KRUNTIMES_DEBUG")
-    attentive = with_time_limit(CurrentCall())
-    assert list(attentive.values(values)) == [1, 2]
-    assert attentive.call(threading.get_ident) != threading.get_ident()
+    with click.Context(click.Command("plan")):
+        attentive = with_time_limit(CurrentCall())
+        assert list(attentive.values(values)) == [1, 2]
+        thread = attentive.call(threading.current_thread)
+    assert thread is not threading.current_thread()
+    thread.join(30)
+    assert not thread.is_alive()
 
 
 SLEEPING = """

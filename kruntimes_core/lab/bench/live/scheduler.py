@@ -14,7 +14,7 @@ import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,8 @@ def check_command(text: str) -> None:
 def check_configuration(path: str) -> None:
     """Raises `InputError` for a configuration with which our scheduler would not start, in its own words."""
     configuration, registry = configuration_from(path), PluginRegistry()
-    AttendedCalls(registry.current).call(lambda: build_profiles(configuration, registry))
+    with closing(AttendedCalls(registry.current)) as calls:
+        calls.call(lambda: build_profiles(configuration, registry))
 
 
 def our_command(

@@ -29,9 +29,16 @@ def planning(under_way: CurrentCall, *works: Work) -> Iterator[Any]:
         yield under_way.call(plugins_of(work), partial(work.execute, Runners()))
 
 
-def planner_threads() -> list[threading.Thread]:
-    """The threads that still plan."""
-    return [thread for thread in threading.enumerate() if thread.name == "kruntimes-plan"]
+Threads = Callable[[], list[threading.Thread]]
+
+
+@pytest.fixture
+def planner_threads() -> Threads:
+    """The threads that plan since the test began: a test of the same process may have left one that hangs."""
+    before = set(threading.enumerate())
+    return lambda: [
+        thread for thread in threading.enumerate() if thread.name == "kruntimes-plan" and thread not in before
+    ]
 
 
 def end_of(threads: list[threading.Thread]) -> bool:
@@ -53,7 +60,7 @@ def test_the_values_come_as_they_are_made() -> None:
     assert (under_way.number, under_way.plugins) == (2, ())
 
 
-def test_what_the_making_raises_is_raised_by_the_taking() -> None:
+def test_what_the_making_raises_is_raised_by_the_taking(planner_threads: Threads) -> None:
     def failing() -> Iterator[int]:
         yield 1
         raise KeyError("x")
@@ -65,7 +72,7 @@ def test_what_the_making_raises_is_raised_by_the_taking() -> None:
     assert end_of(planner_threads())
 
 
-def test_a_call_that_does_not_return_is_named_in_the_words_of_the_scheduler() -> None:
+def test_a_call_that_does_not_return_is_named_in_the_words_of_the_scheduler(planner_threads: Threads) -> None:
     release = threading.Event()
 
     def hanging(pod: Any) -> None:
@@ -88,7 +95,7 @@ def test_a_call_that_does_not_return_is_named_in_the_words_of_the_scheduler() ->
     assert end_of(planner_threads())
 
 
-def test_a_loop_without_end_is_named_interrupted_and_asked_no_more() -> None:
+def test_a_loop_without_end_is_named_interrupted_and_asked_no_more(planner_threads: Threads) -> None:
     asked = []
 
     def spinning(pod: Any) -> None:
@@ -104,7 +111,7 @@ def test_a_loop_without_end_is_named_interrupted_and_asked_no_more() -> None:
     assert asked == ["py-0"]
 
 
-def test_what_is_asked_outside_of_the_cycle_has_the_same_limit() -> None:
+def test_what_is_asked_outside_of_the_cycle_has_the_same_limit(planner_threads: Threads) -> None:
     release = threading.Event()
     under_way = CurrentCall()
     plugin = fake_plugin("Hanger", filter=lambda pod: release.wait(ENOUGH))
@@ -141,7 +148,7 @@ def test_what_the_host_itself_does_between_calls_has_no_limit() -> None:
     assert list(attended((looked.wait(ENOUGH) for _ in range(1)), under_way, limit_seconds=LIMIT)) == [True]
 
 
-def test_who_takes_no_more_lets_the_thread_end() -> None:
+def test_who_takes_no_more_lets_the_thread_end(planner_threads: Threads) -> None:
     made: list[int] = []
 
     def many() -> Iterator[int]:
@@ -156,7 +163,7 @@ def test_who_takes_no_more_lets_the_thread_end() -> None:
     assert len(made) < 300
 
 
-def test_ctrl_c_ends_it_whichever_thread_gets_it_and_whenever() -> None:
+def test_ctrl_c_ends_it_whichever_thread_gets_it_and_whenever(planner_threads: Threads) -> None:
     # What another thread gets is heard by this one when its wait is over: in the middle of taking a value.
     def striking() -> Iterator[int]:
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
@@ -184,7 +191,7 @@ def _counted(function: Callable[..., Any]) -> Callable[..., Any]:
     return inner
 
 
-def test_a_decorator_that_plugins_share_leads_to_the_one_that_hangs() -> None:
+def test_a_decorator_that_plugins_share_leads_to_the_one_that_hangs(planner_threads: Threads) -> None:
     release = threading.Event()
 
     @_counted
