@@ -132,6 +132,7 @@ def list_again(work: Workload, proxy: FaultProxy, scheduler: Scheduler) -> None:
 def announce(work: Workload, scheduler: Scheduler) -> None:
     """Something lasts, and goes on."""
     work.run("lasts", runtime="none")
+    work.wait_for("lasts", lambda now: "message" in now)
     for outcome in ("created", "updated"):
         scheduler.wait_until(partial(_announced, scheduler, outcome))
 

@@ -206,8 +206,9 @@ def test_a_pod_that_holds_more_than_it_has_is_told_of(work: Workload, announcing
         work.wait_for(name, placed)
     lowered = {"metadata": {"annotations": {"kruntimes.io/capacity.runs": "1"}}}
     assert work.client.patch(PODS, "py-0", lowered, work.namespace).status == 200
-    # It counts once both watches have reached its version: at the latest when one of them has ended.
-    scheduler.wait_until(lambda: said(work, "py-0", EventReason.RUNTIME_POD_OVERSOLD.value), 75)
+    # It counts once both watches have reached its version: this Run brings that of Runs there.
+    work.run("later")
+    scheduler.wait_until(lambda: said(work, "py-0", EventReason.RUNTIME_POD_OVERSOLD.value))
     (event,) = events_of(work, "py-0")
     pod = work.client.get(PODS, "py-0", work.namespace).body
     check_event(event, work, EventReason.RUNTIME_POD_OVERSOLD, pod)
