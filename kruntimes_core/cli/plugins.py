@@ -10,7 +10,7 @@ import click
 from kruntimes_core.cli.commands import Exit, LazyGroup, with_time_limit
 from kruntimes_core.cli.options import CONFIG, FORMS, output_option
 from kruntimes_core.cli.output.screen import Screen, print_lines, print_notes, standard_output
-from kruntimes_core.cli.output.table import TableColumn, table
+from kruntimes_core.cli.output.table import table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.model.messages import InputError
 
@@ -20,13 +20,8 @@ if TYPE_CHECKING:
 
 # The command imports what it needs when it runs: help needs neither pydantic nor YAML nor the plugins.
 
+_HEADINGS = ("PROFILE", "NAME", "DISTRIBUTION", "VERSION", "STATE", "HOOKS", "WEIGHT", "WHY NOT")
 _STATES = {"active": "green", "broken": "red", "duplicate": "red", "shadowed": "yellow", "unknown": "yellow"}
-_PROFILE = TableColumn("PROFILE")
-_COLUMNS = (
-    *map(TableColumn, ("NAME", "DISTRIBUTION", "VERSION")),
-    TableColumn("STATE", _STATES),
-    *map(TableColumn, ("HOOKS", "WEIGHT", "WHY NOT")),
-)
 
 
 @click.group(cls=LazyGroup)
@@ -103,12 +98,12 @@ def _show(states: Sequence[PluginState], form: str) -> None:
 
 def _table(states: Sequence[PluginState], screen: Screen, *, wide: bool) -> Iterator[str]:
     """The lines of the table. It names the profile where there are several, and in the wide form."""
-    profiles = wide or len({state.profile for state in states}) > 1
-    columns = (*([_PROFILE] if profiles else []), *_COLUMNS)
-    return table(columns, [_row(state, profiles=profiles) for state in states], screen, whole=True)
+    first = 0 if wide or len({state.profile for state in states}) > 1 else 1
+    rows = [_row(state)[first:] for state in states]
+    return table(_HEADINGS[first:], rows, screen, whole=True, colours={"STATE": _STATES})
 
 
-def _row(state: PluginState, *, profiles: bool) -> tuple[object, ...]:
+def _row(state: PluginState) -> tuple[object, ...]:
     hooks = ",".join(state.hooks)
-    row = (state.name, state.distribution, state.version, state.state, hooks, state.weight, state.why)
-    return (state.profile, *row) if profiles else row
+    about = (state.profile, state.name, state.distribution, state.version, state.state)
+    return (*about, hooks, state.weight, state.why)

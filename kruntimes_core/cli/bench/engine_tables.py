@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 import click
 
 from kruntimes_core.cli.commands import Exit, with_time_limit
 from kruntimes_core.cli.output.documents import write_json
 from kruntimes_core.cli.output.screen import Screen, follow, standard_output
-from kruntimes_core.cli.output.table import TableColumn, table
+from kruntimes_core.cli.output.table import table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
@@ -65,15 +65,15 @@ def tables(bench: EngineBench, screen: Screen) -> Iterator[str]:
     """The lines of the whole report."""
     yield ", ".join(f"{name} {size:,}" for name, size in bench.shape.document().items())
     yield ""
-    yield from _table(FIGURES, [row for one in bench.measured for row in _figures(one)], screen)
+    yield from table(FIGURES, [row for one in bench.measured for row in _figures(one)], screen)
     hooks = [row for one in bench.measured for row in _hooks(one)]
     if hooks:
         yield ""
-        yield from _table(HOOKS, hooks, screen)
+        yield from table(HOOKS, hooks, screen)
         yield from (line for one in bench.measured for line in _disturbed(one))
     if bench.growth:
         yield ""
-        yield from _table(GROWTH, [row for one in bench.growth for row in _growth(one)], screen)
+        yield from table(GROWTH, [row for one in bench.growth for row in _growth(one)], screen)
 
 
 def notes(bench: EngineBench) -> Iterator[str]:
@@ -84,10 +84,6 @@ def notes(bench: EngineBench) -> Iterator[str]:
             others = "other waits" if hooks.units - hooks.placed == 1 else "others wait"
             runs = f"{hooks.placed} of {counted(hooks.units, 'Run')}"
             yield f"{workload.name}: {runs} found a Pod, and the {others}"
-
-
-def _table(headings: Sequence[str], rows: Sequence[Sequence[object]], screen: Screen) -> Iterator[str]:
-    return table([TableColumn(heading) for heading in headings], rows, screen)
 
 
 def _figures(measured: Measured) -> Iterator[tuple[object, ...]]:

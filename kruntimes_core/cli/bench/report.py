@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.cli.output.table import TableColumn, table
+from kruntimes_core.cli.output.table import table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.lab.bench.live.load import BenchLoad, Mode
 from kruntimes_core.lab.bench.live.results import Results
 from kruntimes_core.lab.invariants import Invariant
 from kruntimes_core.model.messages import counted, plural
 
+_FIGURES = ("FIGURE", "MEDIAN", "LOWEST", "HIGHEST")
+_WINDOWS = ("ROUND", "FROM", "TO", "PLACED", "A SECOND", "P50", "P99")
 _MEBIBYTE = 2**20
 NO_REAL_SERVER = "this server is that of kruntimes dev: its figures say nothing about a real cluster"
 
@@ -48,13 +50,9 @@ def report(results: Results, window_seconds: float, screen: Screen) -> Iterator[
     if not results.real:
         yield NO_REAL_SERVER
     yield ""
-    columns = [TableColumn(heading) for heading in ("FIGURE", "MEDIAN", "LOWEST", "HIGHEST")]
-    yield from table(columns, figures(results), screen)
+    yield from table(_FIGURES, figures(results), screen)
     yield ""
-    columns = [
-        TableColumn(heading) for heading in ("ROUND", "FROM", "TO", "PLACED", "A SECOND", "P50", "P99")
-    ]
-    yield from table(columns, list(_windows(results, window_seconds)), screen)
+    yield from table(_WINDOWS, _windows(results, window_seconds), screen)
     yield ""
     yield from verdict(results)
 

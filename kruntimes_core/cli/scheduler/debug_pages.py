@@ -10,7 +10,7 @@ import click
 
 from kruntimes_core.cli.output.documents import write_json
 from kruntimes_core.cli.output.screen import Screen, standard_output
-from kruntimes_core.cli.output.table import TableColumn, table
+from kruntimes_core.cli.output.table import table
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer
 from kruntimes_core.cluster.dry_run.report import report_document
@@ -24,7 +24,7 @@ from kruntimes_core.framework.configuration import (
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 
 REPORT_PATH = "/dry-run"
-_COLUMNS = [TableColumn(name) for name in ("KIND", "PLUGIN", "REASON", "RUNS", "CLEAR", "LAST")]
+_HEADINGS = ("KIND", "PLUGIN", "REASON", "RUNS", "CLEAR", "LAST")
 
 
 def print_report(comparer: DryRunComparer, clock: Clock, form: str) -> None:
@@ -59,7 +59,7 @@ def report_lines(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     if skipped:
         yield f"not compared: {', '.join(skipped)}"
     if document["differences"]:
-        yield from table(_COLUMNS, [_row(one) for one in document["differences"]], screen)
+        yield from table(_HEADINGS, [_row(one) for one in document["differences"]], screen)
 
 
 def _document(comparer: DryRunComparer, clock: Clock) -> dict[str, Any]:
