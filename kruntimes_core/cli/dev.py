@@ -14,6 +14,7 @@ from kruntimes_core.cli.options import (
     Count,
     DurationType,
     FiniteRange,
+    number_option,
     output_option,
 )
 
@@ -77,7 +78,7 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
     is_flag=True,
     help="Create Runs that show affinity, spreading, workspaces, functions and waiting.",
 )
-@click.option("--runs", type=Count(1), metavar="N", help="Create N Runs: of the demo, or plain ones.")
+@number_option("--runs", kind=Count(1), about="Create N Runs: of the demo, or plain ones.")
 @click.option(
     "--exit-when-done", is_flag=True, help="End when all Runs have ended, those of --runs and all others."
 )
@@ -89,14 +90,7 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
     callback=_no_repetition,
     help="Start with this Runtime. May be given many times. Default: py; with --demo py, node and sql.",
 )
-@click.option(
-    "--pods",
-    type=Count(0, 1_000),
-    metavar="N",
-    default=3,
-    show_default=True,
-    help="Pods of each Runtime.",
-)
+@number_option("--pods", kind=Count(0, 1_000), default=3, about="Pods of each Runtime.")
 @click.option(
     "--capacity",
     type=CapacityType(),
@@ -110,26 +104,18 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
     type=DurationType(),
     help="How long a Run takes: 2s, or a range as 1s-5s. Default: 2s; with --demo 3s-8s.",
 )
-@click.option(
+@number_option(
     "--failure-rate",
-    type=FiniteRange(0, 1),
-    metavar="RATE",
-    help="The share of attempts that fail, 0 to 1. Default: 0; with --demo 0.05, and Runs are retried.",
+    kind=FiniteRange(0, 1),
+    unit="RATE",
+    about="The share of attempts that fail, 0 to 1. Default: 0; with --demo 0.05, and Runs are retried.",
 )
-@click.option(
-    "--seed",
-    type=int,
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Selects durations, failures and the demo's Runs.",
-)
-@click.option(
+@number_option("--seed", kind=click.INT, default=0, about="Selects durations, failures and the demo's Runs.")
+@number_option(
     "--port",
-    type=Count(0, 65535),
-    default=0,
-    metavar="PORT",
-    help="The port of the API, on 127.0.0.1. Default: any free port.",
+    kind=Count(0, 65535),
+    unit="PORT",
+    about="The port of the API, on 127.0.0.1. Default: any free port.",
 )
 @click.option(
     "--kubeconfig-out",

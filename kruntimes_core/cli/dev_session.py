@@ -61,7 +61,7 @@ class DevOptions:
     duration: DurationRange | None
     failure_rate: float | None
     seed: int
-    port: int
+    port: int | None
     kubeconfig_out: str | None
     config: str | None
     no_table: bool
@@ -140,7 +140,7 @@ def _settings(options: DevOptions) -> DevSettings:
         pods=options.pods,
         capacity=options.capacity,
         behaviour=Behaviour(run=Span(*duration), failure_rate=failures, seed=options.seed),
-        port=options.port,
+        port=options.port or 0,
     )
 
 

@@ -11,7 +11,7 @@ import click
 
 from kruntimes_core.model.times import parse_duration
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 CONFIG = click.option(
     "--config", metavar="FILE", help="The configuration of the scheduler. Default: all its defaults."
@@ -22,7 +22,7 @@ FORMS = ("table", "wide", "json", "yaml", "name")
 TABLE_OR_DOCUMENT = ("table", "json")
 
 
-def output_option(forms: Sequence[str], explained: str) -> Callable[[_Command], _Command]:
+def output_option(forms: Sequence[str], explained: str) -> Callable[[Command], Command]:
     """`-o` with these forms, as the argument `form` of a command. explained: its help."""
     return click.option(
         "-o",
@@ -60,6 +60,15 @@ class FiniteRange(click.FloatRange):
         if not isfinite(number):
             self.fail(f"{value} is not a finite number", param, ctx)
         return number
+
+
+def number_option(
+    *names: str, kind: click.ParamType[Any], about: str, default: float | None = None, unit: str = "N"
+) -> Callable[[Command], Command]:
+    """An option with a number, whose default is shown if there is one. about: its help."""
+    return click.option(
+        *names, type=kind, metavar=unit, default=default, show_default=default is not None, help=about
+    )
 
 
 class NamespaceName(click.ParamType[str]):
