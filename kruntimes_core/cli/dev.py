@@ -14,11 +14,13 @@ from kruntimes_core.cli.options import (
     Count,
     DurationType,
     FiniteRange,
+    NameType,
     number_option,
     output_option,
 )
 
-_RUNTIME = re.compile(r"[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?")
+# Short enough for the names of its Pods.
+_RUNTIME = NameType(50, "name: use at most 50 of a-z, 0-9 and -, with no - at either end")
 _RESOURCE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 _LONGEST_RESOURCE = 63 - len("capacity.")
 
@@ -52,19 +54,6 @@ class CapacityType(click.ParamType[Mapping[str, str]]):
         return capacity
 
 
-class RuntimeName(click.ParamType[str]):
-    """The name of a Runtime, short enough for the names of its Pods."""
-
-    name = "name"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name; or a usage error."""
-        if not _RUNTIME.fullmatch(str(value)):
-            rule = "use at most 50 of a-z, 0-9 and -, with no - at either end"
-            self.fail(f"{value!r} is not a valid name: {rule}", param, ctx)
-        return str(value)
-
-
 def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if names.count(name) > 1:
@@ -85,7 +74,7 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
 @click.option(
     "--runtime",
     "runtimes",
-    type=RuntimeName(),
+    type=_RUNTIME,
     multiple=True,
     callback=_no_repetition,
     help="Start with this Runtime. May be given many times. Default: py; with --demo py, node and sql.",

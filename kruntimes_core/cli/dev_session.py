@@ -42,7 +42,7 @@ from kruntimes_core.model.run import TERMINAL_PHASES, Phase
 API_VERSION = "kruntimes.io/dev/v1"
 _ENDS = tuple(phase.value for phase in Phase if phase in TERMINAL_PHASES)
 _RUNTIMES = ("py",)
-_DURATION, _DEMO_DURATION = DurationRange(2.0, 2.0), DurationRange(3.0, 8.0)
+_DURATION, _DEMO_DURATION = (2.0, 2.0), (3.0, 8.0)
 _FAILURES, _DEMO_FAILURES = 0.0, 0.05
 _DESCRIPTORS = 256
 """Both ends of the connections are in this process."""

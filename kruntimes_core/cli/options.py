@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -71,24 +71,27 @@ def number_option(
     )
 
 
-class NamespaceName(click.ParamType[str]):
-    """The name of a namespace: a DNS label, as an API server requires it."""
+class NameType(click.ParamType[str]):
+    """A DNS label of at most `longest` letters. problem: what a usage error says of another text."""
 
     name = "name"
-    _label = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
+
+    def __init__(self, longest: int, problem: str) -> None:
+        self._label = re.compile(rf"[a-z0-9]([-a-z0-9]{{0,{longest - 2}}}[a-z0-9])?", re.ASCII)
+        self._problem = problem
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The name; or a usage error."""
         if self._label.fullmatch(value) is None:
-            self.fail(f"{value!r} is not a valid namespace name", param, ctx)
+            self.fail(f"{value!r} is not a valid {self._problem}", param, ctx)
         return value
 
 
-class DurationRange(NamedTuple):
-    """Two durations in seconds, the shorter first."""
+NAMESPACE = NameType(63, "namespace name")
 
-    shortest: float
-    longest: float
+
+DurationRange = tuple[float, float]
+"""Two durations in seconds, the shorter first."""
 
 
 class DurationType(click.ParamType[DurationRange]):
@@ -100,10 +103,10 @@ class DurationType(click.ParamType[DurationRange]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> DurationRange:
         """The range; or a usage error."""
-        if isinstance(value, DurationRange):
+        if isinstance(value, tuple):
             return value
         first, dash, last = str(value).partition("-")
         shortest, longest = parse_duration(first), parse_duration(last if dash else first)
         if shortest is None or longest is None or not 0 < shortest <= longest:
             self.fail(f"{value!r} is not a valid duration: write 2s, 500ms, or a range as 1s-5s", param, ctx)
-        return DurationRange(shortest, longest)
+        return shortest, longest

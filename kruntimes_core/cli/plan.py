@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import click
 
 from kruntimes_core.cli.commands import Exit, UnlimitedCalls, with_time_limit
-from kruntimes_core.cli.options import CONFIG, FORMS, NamespaceName, output_option
-from kruntimes_core.cli.output.screen import follow, note_waiting, print_notes, standard_output
+from kruntimes_core.cli.options import CONFIG, FORMS, NAMESPACE, output_option
+from kruntimes_core.cli.output.screen import follow, note_waiting, print_note, print_notes, standard_output
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.times import parse_time
 
@@ -57,7 +57,7 @@ class FilesByOption(click.Command):
 @click.option(
     "-n",
     "--namespace",
-    type=NamespaceName(),
+    type=NAMESPACE,
     metavar="NAME",
     help="Show only the Runs of this namespace, which the input must have. Objects that name no namespace"
     " belong to it.",
@@ -124,7 +124,7 @@ def plan(
     bad = print_notes(plan_output.failed_unread(reading.unreadable, decisions))
     bad += print_notes(plan_output.broken_plugins(planner.plugin_errors))
     if form in ("table", "wide"):
-        print_notes([plan_output.summary(decisions, namespace)])
+        print_note(plan_output.summary(decisions, namespace))
     if bad:
         return Exit.BAD_INPUT
     return Exit.ANSWER_IS_NO if any(made["outcome"] in _NO for made in decisions) else Exit.DONE

@@ -9,7 +9,7 @@ import click
 
 from kruntimes_core.cli.commands import Exit, LazyGroup, with_time_limit
 from kruntimes_core.cli.options import CONFIG, FORMS, output_option
-from kruntimes_core.cli.output.screen import Screen, print_lines, print_notes, standard_output
+from kruntimes_core.cli.output.screen import Screen, print_lines, print_note, standard_output
 from kruntimes_core.cli.output.table import table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.model.messages import InputError
@@ -53,16 +53,16 @@ def list_plugins(config: str | None, form: str) -> Exit:
         configuration = configuration_from(config)
     except InputError as error:
         _show(describe_plugins(None, registry), form)
-        print_notes([f"error: {error}"])
+        print_note(f"error: {error}")
         return Exit.BAD_INPUT
     attempts: BuildAttempts = {}
     why_not = calls.call(lambda: _why_not(configuration, registry, attempts))
     _show(calls.call(lambda: describe_plugins(configuration, registry, attempts)), form)
     if why_not is not None:
-        print_notes([f"the scheduler would not start: {why_not}"])
+        print_note(f"the scheduler would not start: {why_not}")
         return Exit.ANSWER_IS_NO
     if not registry.names:
-        print_notes(["no plugins are installed"])
+        print_note("no plugins are installed")
     return Exit.DONE
 
 

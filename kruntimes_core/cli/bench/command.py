@@ -12,7 +12,6 @@ from kruntimes_core.cli.commands import Exit, LazyGroup
 from kruntimes_core.cli.options import (
     TABLE_OR_DOCUMENT,
     Count,
-    DurationRange,
     DurationType,
     FiniteRange,
     number_option,
@@ -32,11 +31,9 @@ _PROCESS = Count(1, 2**31 - 1)
 class StayType(DurationType):
     """How long a Run is on its Pod: as a duration, or 0 for good."""
 
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> DurationRange:
-        """The range, both ends 0 for good; or a usage error."""
-        return DurationRange(0.0, 0.0) if value in ("0", "0s") else super().convert(value, param, ctx)
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The range, None for good; or a usage error."""
+        return None if value in ("0", "0s") else super().convert(value, param, ctx)
 
 
 @click.group(

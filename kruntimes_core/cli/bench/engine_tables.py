@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-import click
-
 from kruntimes_core.cli.commands import Exit, with_time_limit
 from kruntimes_core.cli.output.documents import write_json
-from kruntimes_core.cli.output.screen import Screen, follow, standard_output
+from kruntimes_core.cli.output.screen import Screen, follow, print_lines, print_notes, standard_output
 from kruntimes_core.cli.output.table import table
-from kruntimes_core.cli.output.text import printable
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
@@ -54,10 +51,8 @@ def measure_and_show(
         write_json(bench.document())
     else:
         screen = standard_output()
-        for line in tables(bench, screen):
-            click.echo(line, color=screen.colour)
-    for line in notes(bench):
-        click.echo(printable(line), err=True)
+        print_lines(tables(bench, screen), screen)
+    print_notes(notes(bench))
     return Exit.DONE
 
 

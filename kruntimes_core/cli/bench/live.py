@@ -11,14 +11,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-import click
-
 from kruntimes_core.cli.bench.page import check_page, write_page
 from kruntimes_core.cli.bench.report import report
 from kruntimes_core.cli.commands import Exit, stop_on_signals
 from kruntimes_core.cli.output.documents import write_json
-from kruntimes_core.cli.output.screen import standard_output
-from kruntimes_core.cli.output.text import printable
+from kruntimes_core.cli.output.screen import print_lines, print_note, print_notes, standard_output
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.lab.bench.live.bench import measure
@@ -37,16 +34,15 @@ def measure_and_show(options: Mapping[str, Any], window: float, form: str, html:
         try:
             results = asyncio.run(_measured(settings_of(options), Path(folder)))
         except SchedulerEndedError as error:
-            for line in error.lines:
-                click.echo(f"  {printable(line)}", err=True)
+            print_notes(f"  {line}" for line in error.lines)
             raise
         except asyncio.CancelledError:
             return Exit.INTERRUPTED
     if form == "json":
         write_json(results.document(window))
     else:
-        for line in report(results, window, standard_output()):
-            click.echo(line)
+        screen = standard_output()
+        print_lines(report(results, window, screen), screen)
     if html is not None:
         write_page(Path(html), results)
     return Exit.DONE if results.passed else Exit.ANSWER_IS_NO
@@ -55,9 +51,7 @@ def measure_and_show(options: Mapping[str, Any], window: float, form: str, html:
 def settings_of(options: Mapping[str, Any]) -> BenchSettings:
     """What is asked for; an option that was not given has the default of the load."""
     external = options["no_scheduler"] or options["pid"] is not None
-    stay = options["duration"]
-    duration = (stay.shortest, stay.longest) if stay is not None and stay.longest else None
-    asked = {**options, "mode": Mode(options["mode"]), "duration": duration, "external": external}
+    asked = {**options, "mode": Mode(options["mode"]), "external": external}
     return _made_of(BenchSettings, {**asked, "load": _made_of(BenchLoad, asked)})
 
 
@@ -70,15 +64,11 @@ def _made_of(kind: type[T], values: Mapping[str, Any]) -> T:
 async def _measured(settings: BenchSettings, folder: Path) -> Results:
     """Measure until the end or a signal, which lets it clean up; a second one ends it at once."""
     log = Log(sys.stderr, SystemClock(), Level.WARNING)
-    work = asyncio.create_task(measure(settings, folder, _tell, log), name="bench")
+    work = asyncio.create_task(measure(settings, folder, print_note, log), name="bench")
 
     def stop(number: signal.Signals) -> None:
-        _tell(f"{number.name}: cleaning up")
+        print_note(f"{number.name}: cleaning up")
         work.cancel()
 
     stop_on_signals(stop, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     return await work
-
-
-def _tell(line: str) -> None:
-    click.echo(printable(line), err=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import click
 
 from kruntimes_core.cli.commands import Exit
-from kruntimes_core.cli.options import CONFIG, Command, Count, NamespaceName
+from kruntimes_core.cli.options import CONFIG, NAMESPACE, Command, Count
 from kruntimes_core.model.times import parse_duration
 
 
@@ -92,7 +92,7 @@ def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     names = [name.strip() for value in values for name in value.split(",")]
     if not all(names):
         raise click.BadParameter("a name is empty: leave the option out for all namespaces")
-    return tuple(dict.fromkeys(NamespaceName().convert(name, param, ctx) for name in names))
+    return tuple(dict.fromkeys(NAMESPACE.convert(name, param, ctx) for name in names))
 
 
 def _switch(name: str, about: str) -> Callable[[Command], Command]:
