@@ -34,7 +34,7 @@ from kruntimes_core.lab.dev.cluster import DevCluster, DevScheduling, DevSetting
 from kruntimes_core.lab.dev.kubeconfig import default_path, kubeconfig
 from kruntimes_core.lab.dev.overview import ClusterObserver, RunCounts
 from kruntimes_core.lab.dev.workload import DEMO_RUNTIMES, Arrival, demo, first_runs, plain_runs
-from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
+from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.model.messages import counted
 from kruntimes_core.model.quantity import capacity_amount
 from kruntimes_core.model.run import TERMINAL_PHASES, Phase
@@ -139,7 +139,7 @@ def _settings(options: DevOptions) -> DevSettings:
         runtimes=options.runtimes or (DEMO_RUNTIMES if options.demo else _RUNTIMES),
         pods=options.pods,
         capacity=options.capacity,
-        behaviour=Behaviour(run=Span(*duration), failure_rate=failures, seed=options.seed),
+        behaviour=Behaviour(run=duration, failure_rate=failures, seed=options.seed),
         port=options.port or 0,
     )
 

@@ -158,13 +158,13 @@ class RunRule:
             # Nobody calls a simulated function, so it is idle from the beginning.
             return _after(seen, function.get("idleTimeoutSeconds"), succeeded)
         metadata = run["metadata"]
-        fate = self._behaviour.fate(metadata["namespace"], metadata["name"], attempt(run))
+        seconds, fails = self._behaviour.fate(metadata["namespace"], metadata["name"], attempt(run))
         timeout = parse_duration(run["spec"].get("timeout"))
-        if timeout is not None and 0 < timeout < fate.seconds:
+        if timeout is not None and 0 < timeout < seconds:
             return NextRequest(seen.since + ticks(timeout), partial(timed_out, run))
-        if fate.fails:
-            return NextRequest(seen.since + ticks(fate.seconds), partial(failed, run, *TASK_FAILED))
-        return _after(seen, fate.seconds, succeeded)
+        if fails:
+            return NextRequest(seen.since + ticks(seconds), partial(failed, run, *TASK_FAILED))
+        return _after(seen, seconds, succeeded)
 
 
 def _after(seen: KnownObject, seconds: float | None, ending: Ending) -> NextRequest | None:
