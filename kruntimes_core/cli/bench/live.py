@@ -11,8 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kruntimes_core.cli.bench.page import check_page, write_page
-from kruntimes_core.cli.bench.report import report
+from kruntimes_core.cli.bench.report import check_page, report, write_page
 from kruntimes_core.cli.commands import Exit, stop_on_signals
 from kruntimes_core.cli.output.documents import write_json
 from kruntimes_core.cli.output.screen import print_lines, print_note, print_notes, standard_output

@@ -71,18 +71,15 @@ def _with_policy(obj: Object, options: DeleteOptions) -> Object:
     """With the finalizer that the propagation policy asks for, and without that of the other."""
     if options.propagation_policy is None or "deletionTimestamp" in metadata_of(obj):
         return obj
-    wanted = _POLICY_FINALIZERS.get(options.propagation_policy)
+    return _with_finalizer(obj, _POLICY_FINALIZERS.get(options.propagation_policy))
+
+
+def _with_finalizer(obj: Object, wanted: str | None) -> Object:
+    """With this finalizer of a policy and no other. None: as the garbage collector, for which they wait."""
     standing = metadata_of(obj).get("finalizers", [])
     kept = [name for name in standing if name not in _POLICY_FINALIZERS.values() or name == wanted]
     if wanted is not None and wanted not in kept:
         kept.append(wanted)
-    return obj if kept == standing else with_metadata(obj, finalizers=kept or None)
-
-
-def _without_policy(obj: Object) -> Object:
-    """The object as the garbage collector leaves it: without the finalizers that wait for it."""
-    standing = metadata_of(obj).get("finalizers", [])
-    kept = [name for name in standing if name not in _POLICY_FINALIZERS.values()]
     return obj if kept == standing else with_metadata(obj, finalizers=kept or None)
 
 
@@ -132,7 +129,7 @@ class Deleter(Registry):
         """The object with the mark of its deletion, kept where it does not go in the same step."""
         after = _with_mark(resource, obj, options, self.now())
         if self._controllers:
-            after = _without_policy(after)
+            after = _with_finalizer(after, None)
         # A kind with grace is marked first even if it goes at once: watches see both steps.
         graceful = resource.strategy.grace_seconds(obj, options.grace_period_seconds) is not None
         if (graceful or not is_over(after)) and after != obj:

@@ -74,7 +74,7 @@ class PodRule:
 def _orphaned(pod: Object, world: ObjectIndex) -> bool:
     """Whether the Runtime that the Pod belongs to is gone."""
     owners = [own for own in pod["metadata"].get("ownerReferences", ()) if own["kind"] == "Runtime"]
-    found = [world.runtime(pod["metadata"]["namespace"], own["name"]) for own in owners]
+    found = [world.object(RUNTIMES, pod["metadata"]["namespace"], own["name"]) for own in owners]
     return any(
         one is None or one["metadata"]["uid"] != own["uid"] for own, one in zip(owners, found, strict=True)
     )
@@ -145,7 +145,7 @@ def _next_request(runtime: Object, world: ObjectIndex) -> WriteRequest | None:
         return None
     wanted = [f"{metadata['name']}-{number}" for number in range(runtime["spec"].get("replicas", 1))]
     for name in wanted:
-        if world.pod(metadata["namespace"], name) is None:
+        if world.object(PODS, metadata["namespace"], name) is None:
             return _creation(runtime, name)
     for name in sorted(set(owned) - set(wanted)):
         if "deletionTimestamp" not in owned[name]["metadata"]:
@@ -209,7 +209,8 @@ class WorkspaceRule:
         if _phase(workspace) == "Pending":
             pod = _quietest(workspace, world)
             return None if pod is None else NextRequest(seen.since, lambda now: _bound(workspace, pod, now))
-        if _phase(workspace) == "Bound" and world.pod(namespace, workspace["status"]["boundPod"]) is None:
+        bound_to = workspace.get("status", {}).get("boundPod", "")
+        if _phase(workspace) == "Bound" and world.object(PODS, namespace, bound_to) is None:
             return NextRequest(
                 seen.since + _BEHIND, lambda _: patch_status(WORKSPACES, workspace, {"phase": "Lost"})
             )

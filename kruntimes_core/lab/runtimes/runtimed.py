@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from kruntimes_core.cluster.client.resources import RUNS
+from kruntimes_core.cluster.client.resources import PODS, RUNS
 from kruntimes_core.engine.clock import SECOND, ticks
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.lab.runtimes.objects import (
@@ -185,5 +185,5 @@ def _removal(seen: KnownObject) -> NextRequest | None:
 def _has_pod(run: Object, world: ObjectIndex) -> bool:
     """Whether the very Pod that the Run was bound to is still there."""
     status = run["status"]
-    pod = world.pod(run["metadata"]["namespace"], status.get("assignedPod", ""))
+    pod = world.object(PODS, run["metadata"]["namespace"], status.get("assignedPod", ""))
     return pod is not None and status.get("assignedPodUID") in (None, pod["metadata"]["uid"])

@@ -17,8 +17,8 @@ from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
-from kruntimes_core.lab.runtimes.objects import FOLLOWED, Object, WriteRequest
-from kruntimes_core.lab.runtimes.simulation import Due, RuntimeSimulation
+from kruntimes_core.lab.runtimes.objects import FOLLOWED, Object, ObjectRef, WriteRequest
+from kruntimes_core.lab.runtimes.simulation import RuntimeSimulation
 
 _TIMEOUT_SECONDS = 10.0
 _LONGEST_REST_SECONDS = 1.0
@@ -72,7 +72,7 @@ class SimulatedRuntimes:
             due = self._simulation.take(self._clock.now())
             if due is None:
                 return
-            task = group.create_task(self._send(due))
+            task = group.create_task(self._send(*due))
             self._sending.add(task)
             task.add_done_callback(self._sending.discard)
 
@@ -91,19 +91,19 @@ class SimulatedRuntimes:
         event(self._clock.now())
         self._wakeup.set()
 
-    async def _send(self, due: Due) -> None:
+    async def _send(self, ref: ObjectRef, request: WriteRequest) -> None:
         try:
-            response = await self._transport.request(_call(due.request))
+            response = await self._transport.request(_call(request))
             if response.status == 409:
-                response = await self._transport.request(_read(due.request))
-            done = self._take(due.request, response)
+                response = await self._transport.request(_read(request))
+            done = self._take(request, response)
         except TransportError as error:
             self._log.warning(f"a simulated Pod cannot write: {error}")
             done = False
         if done:
-            self._simulation.settled(due.ref)
+            self._simulation.settled(ref)
         else:
-            self._simulation.failed(due.ref, self._clock.now())
+            self._simulation.failed(ref, self._clock.now())
         self._wakeup.set()
 
     def _take(self, request: WriteRequest, response: Response) -> bool:

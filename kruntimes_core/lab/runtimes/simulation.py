@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import count
 from typing import Protocol
 
@@ -39,14 +38,6 @@ class ObjectRule(Protocol):
 
     def step(self, seen: KnownObject, world: ObjectIndex) -> NextRequest | None:
         """The next step; None when only a change brings one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """A request that is to be sent now. `answered` or `failed` is due for `ref` after it."""
-
-    ref: ObjectRef
-    request: WriteRequest
 
 
 class RuntimeSimulation:
@@ -106,8 +97,8 @@ class RuntimeSimulation:
 
     # What goes out
 
-    def take(self, now: Now) -> Due | None:
-        """The next request that is due; None when nothing is."""
+    def take(self, now: Now) -> tuple[ObjectRef, WriteRequest] | None:
+        """The next request that is due, after which `settled` or `failed` is; None when nothing is due."""
         if self._unlisted:
             return None
         while self._queue and self._queue[0][0] <= now.ticks:
@@ -115,7 +106,7 @@ class RuntimeSimulation:
             if self._steps.get(ref) is step and ref not in self._under_way:
                 del self._steps[ref]
                 self._under_way.add(ref)
-                return Due(ref, step.make(now.wall))
+                return ref, step.make(now.wall)
         return None
 
     @property
