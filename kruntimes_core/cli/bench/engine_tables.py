@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict
 
 from kruntimes_core.cli.commands import Exit, with_time_limit
 from kruntimes_core.cli.output.documents import write_json
@@ -59,7 +60,7 @@ def measure_and_show(
 
 def tables(bench: EngineBench, screen: Screen) -> Iterator[str]:
     """The lines of the whole report."""
-    yield ", ".join(f"{name} {size:,}" for name, size in bench.shape.document().items())
+    yield ", ".join(f"{name} {size:,}" for name, size in asdict(bench.shape).items())
     yield ""
     yield from table(FIGURES, [row for one in bench.measured for row in _figures(one)], screen)
     hooks = [row for one in bench.measured for row in _hooks(one)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 from pydantic_core import from_json
@@ -17,7 +18,7 @@ from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
-from kruntimes_core.lab.runtimes.objects import FOLLOWED, Object, ObjectRef, WriteRequest
+from kruntimes_core.lab.runtimes.objects import FOLLOWED, ObjectRef, WriteRequest
 from kruntimes_core.lab.runtimes.simulation import RuntimeSimulation
 
 _TIMEOUT_SECONDS = 10.0
@@ -149,25 +150,12 @@ def _event_handler(
     resource: ApiResource, simulation: RuntimeSimulation, handle: Callable[[Callable[[Now], None]], None]
 ) -> ResourceEventHandler:
     """Objects as they are, instead of the scheduler's observations; an event is a call of the simulation."""
-
-    def changed(obj: Object) -> Callable[[Now], None]:
-        return lambda now: simulation.observe(resource, obj, now)
-
-    def gone(*, namespace: str, name: str, **_: str) -> Callable[[Now], None]:
-        return lambda now: simulation.gone(resource, namespace, name)
-
-    def listed(*, observations: tuple[Object, ...], **_: object) -> Callable[[Now], None]:
-        return lambda now: simulation.listed(resource, observations, now)
-
-    def whole(obj: Object) -> Object:
-        return obj
-
     return ResourceEventHandler(
         resource=resource,
         namespace=None,
-        decode=whole,
-        observe=changed,
-        gone=gone,
-        listed=listed,
+        decode=lambda obj: obj,
+        observe=lambda obj: partial(simulation.observe, resource, obj),
+        gone=lambda *, namespace, name, **_: lambda now: simulation.gone(resource, namespace, name),
+        listed=lambda *, observations, **_: partial(simulation.listed, resource, observations),
         handle=handle,
     )

@@ -75,7 +75,7 @@ class EngineBench:
                 "apiVersion": API_VERSION,
                 "kruntimes": __version__,
                 "python": platform.python_version(),
-                "shape": self.shape.document(),
+                "shape": asdict(self.shape),
                 "repeat": self._repeat,
                 "plugins": [
                     {**plugin_document(plugin), "profile": profile.name}
