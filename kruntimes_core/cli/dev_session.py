@@ -105,7 +105,10 @@ async def _serve(
             await _show_until_done(work, cluster, observer, display)
         if display.redraws:
             click.echo()
-        _sum_up(cluster, profiles, document=options.document)
+        if options.document:
+            write_json(_summary_document(cluster, profiles))
+        else:
+            click.echo(summary_line(cluster.counts))
     succeeded = cluster.finished and cluster.counts.well
     return Exit.ANSWER_IS_NO if options.exit_when_done and not succeeded else Exit.DONE
 
@@ -182,13 +185,6 @@ def _introduction(cluster: DevCluster, path: Path, profiles: Profiles) -> Iterat
         line = f"plugins{whose}: {', '.join(plugin.name for plugin in profile.plugins) or 'none'}"
         yield from (f"  {part}" for part in ([line] if columns is None else wrapped(line, columns - 2)))
     yield ""
-
-
-def _sum_up(cluster: DevCluster, profiles: Profiles, *, document: bool) -> None:
-    if document:
-        write_json(_summary_document(cluster, profiles))
-    else:
-        click.echo(summary_line(cluster.counts))
 
 
 def summary_line(counts: RunCounts) -> str:

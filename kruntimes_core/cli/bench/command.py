@@ -138,7 +138,7 @@ def bench(ctx: click.Context, /, window: float, form: str, html: str | None, **o
         _refuse_options(ctx)
         return None
     _check(options)
-    from kruntimes_core.cli.bench.live import measure_and_show
+    from kruntimes_core.cli.bench.report import measure_and_show
 
     return measure_and_show(options, window, form, html)
 

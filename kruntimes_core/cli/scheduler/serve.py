@@ -9,7 +9,6 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from random import Random
 from typing import TextIO
 
@@ -147,13 +146,12 @@ def _endpoints(host: Scheduler, clock: Clock, reloading: Reloading, problems: Re
     )
 
 
-def _stop(host: Scheduler, log: Log, number: signal.Signals) -> None:
-    log.info("stopping", signal=number.name)
-    host.stop()
-
-
 async def _run(host: Scheduler, log: Log) -> None:
-    stop_on_signals(partial(_stop, host, log), signal.SIGTERM, signal.SIGINT)
+    def stop(number: signal.Signals) -> None:
+        log.info("stopping", signal=number.name)
+        host.stop()
+
+    stop_on_signals(stop, signal.SIGTERM, signal.SIGINT)
     freezing = asyncio.create_task(freeze_regularly(lambda: host.deciding))
     try:
         await host.run()

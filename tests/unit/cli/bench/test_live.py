@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.cli.bench import live as showing
+from kruntimes_core.cli.bench import report as showing
 from kruntimes_core.cli.bench.report import ROWS, page, report
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.output.screen import Screen
