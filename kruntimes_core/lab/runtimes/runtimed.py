@@ -172,10 +172,7 @@ def _after(seen: KnownObject, seconds: float | None, ending: Ending) -> NextRequ
 def _removal(seen: KnownObject) -> NextRequest | None:
     """`ttlSecondsAfterFinished`, as the Run controller keeps it."""
     seconds = seen.object["spec"].get("ttlSecondsAfterFinished")
-
-    if seconds is None:
-        return None
-    return NextRequest(seen.since + ticks(seconds), lambda _: delete(RUNS, seen.object))
+    return _after(seen, seconds, lambda run, _: delete(RUNS, run))
 
 
 def _has_pod(run: Object, world: ObjectIndex) -> bool:
