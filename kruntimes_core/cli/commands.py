@@ -8,13 +8,14 @@ import signal
 from collections.abc import Callable, Iterator, Mapping
 from enum import IntEnum
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from kruntimes_core.model.messages import InputError, did_you_mean
 
 if TYPE_CHECKING:
+    from kruntimes_core.cluster.attended_calls import AttendedCalls
     from kruntimes_core.framework.profile import CurrentCall
 
 T = TypeVar("T")
@@ -85,32 +86,19 @@ class LazyGroup(click.Group):
         return command
 
 
-class PluginCalls(Protocol):
-    """Does all that imports, builds or calls plugins in one command."""
-
-    def call(self, action: Callable[[], T]) -> T:
-        """Do something that does so, and return what it returns.
-
-        Raises: what it raises, and `InputError` where a plugin takes too long.
-        """
-
-    def values(self, values: Iterator[T]) -> Iterator[T]:
-        """The same values, the making of which does so. Raises: as `call`."""
-
-
 class UnlimitedCalls:
-    """On the thread of the command, for as long as it takes: a debugger can stop in a plugin."""
+    """As `AttendedCalls`, but on the thread of the command: a debugger can stop in a plugin."""
 
     def call(self, action: Callable[[], T]) -> T:
-        """See `PluginCalls`."""
+        """Do something, and return what it returns."""
         return action()
 
     def values(self, values: Iterator[T]) -> Iterator[T]:
-        """See `PluginCalls`."""
+        """The same values."""
         return values
 
 
-def with_time_limit(current: CurrentCall) -> PluginCalls:
+def with_time_limit(current: CurrentCall) -> AttendedCalls | UnlimitedCalls:
     """Calls of plugins, each for as long as the scheduler lets it; without a limit with `KRUNTIMES_DEBUG`.
 
     current: where they are noted. The command under way ends their thread.

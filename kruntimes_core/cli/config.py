@@ -11,8 +11,15 @@ import click
 
 from kruntimes_core.cli.commands import Exit, LazyGroup, with_time_limit
 from kruntimes_core.cli.options import CONFIG, output_option
-from kruntimes_core.cli.output.screen import Screen, note_waiting, print_lines, print_notes, standard_output
-from kruntimes_core.cli.output.table import TableColumn, table
+from kruntimes_core.cli.output.screen import (
+    Screen,
+    note_waiting,
+    print_lines,
+    print_note,
+    print_notes,
+    standard_output,
+)
+from kruntimes_core.cli.output.table import table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.model.messages import counted
 
@@ -21,13 +28,8 @@ if TYPE_CHECKING:
 
 # The commands import what they need when they run: help needs neither pydantic nor YAML nor the plugins.
 
-_SETTINGS = tuple(map(TableColumn, ("FIELD", "VALUE", "FROM")))
-_PLUGINS = tuple(
-    map(
-        TableColumn,
-        ("PROFILE", "RUNTIMES", "PLUGIN", "WEIGHT", "ARGUMENTS", "DISTRIBUTION", "VERSION", "FROM"),
-    )
-)
+_SETTINGS = ("FIELD", "VALUE", "FROM")
+_PLUGINS = ("PROFILE", "RUNTIMES", "PLUGIN", "WEIGHT", "ARGUMENTS", "DISTRIBUTION", "VERSION", "FROM")
 
 
 @click.group(cls=LazyGroup)
@@ -113,7 +115,7 @@ def show(config: str | None, form: str) -> Exit:
         write = {"json": write_json, "yaml": write_yaml}[form]
         write(effective_document(configuration, registry))
     if hidden := [one.name for one in entries if one.masked]:
-        print_notes([f"secrets are masked (of {', '.join(hidden)}): a file with masks is refused"])
+        print_note(f"secrets are masked (of {', '.join(hidden)}): a file with masks is refused")
     return Exit.DONE
 
 

@@ -14,10 +14,13 @@ from kruntimes_core.cli.options import (
     Count,
     DurationType,
     FiniteRange,
+    NameType,
+    number_option,
     output_option,
 )
 
-_RUNTIME = re.compile(r"[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?")
+# Short enough for the names of its Pods.
+_RUNTIME = NameType(50, "name: use at most 50 of a-z, 0-9 and -, with no - at either end")
 _RESOURCE = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 _LONGEST_RESOURCE = 63 - len("capacity.")
 
@@ -51,19 +54,6 @@ class CapacityType(click.ParamType[Mapping[str, str]]):
         return capacity
 
 
-class RuntimeName(click.ParamType[str]):
-    """The name of a Runtime, short enough for the names of its Pods."""
-
-    name = "name"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name; or a usage error."""
-        if not _RUNTIME.fullmatch(str(value)):
-            rule = "use at most 50 of a-z, 0-9 and -, with no - at either end"
-            self.fail(f"{value!r} is not a valid name: {rule}", param, ctx)
-        return str(value)
-
-
 def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if names.count(name) > 1:
@@ -77,26 +67,19 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
     is_flag=True,
     help="Create Runs that show affinity, spreading, workspaces, functions and waiting.",
 )
-@click.option("--runs", type=Count(1), metavar="N", help="Create N Runs: of the demo, or plain ones.")
+@number_option("--runs", kind=Count(1), about="Create N Runs: of the demo, or plain ones.")
 @click.option(
     "--exit-when-done", is_flag=True, help="End when all Runs have ended, those of --runs and all others."
 )
 @click.option(
     "--runtime",
     "runtimes",
-    type=RuntimeName(),
+    type=_RUNTIME,
     multiple=True,
     callback=_no_repetition,
     help="Start with this Runtime. May be given many times. Default: py; with --demo py, node and sql.",
 )
-@click.option(
-    "--pods",
-    type=Count(0, 1_000),
-    metavar="N",
-    default=3,
-    show_default=True,
-    help="Pods of each Runtime.",
-)
+@number_option("--pods", kind=Count(0, 1_000), default=3, about="Pods of each Runtime.")
 @click.option(
     "--capacity",
     type=CapacityType(),
@@ -110,26 +93,18 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
     type=DurationType(),
     help="How long a Run takes: 2s, or a range as 1s-5s. Default: 2s; with --demo 3s-8s.",
 )
-@click.option(
+@number_option(
     "--failure-rate",
-    type=FiniteRange(0, 1),
-    metavar="RATE",
-    help="The share of attempts that fail, 0 to 1. Default: 0; with --demo 0.05, and Runs are retried.",
+    kind=FiniteRange(0, 1),
+    unit="RATE",
+    about="The share of attempts that fail, 0 to 1. Default: 0; with --demo 0.05, and Runs are retried.",
 )
-@click.option(
-    "--seed",
-    type=int,
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Selects durations, failures and the demo's Runs.",
-)
-@click.option(
+@number_option("--seed", kind=click.INT, default=0, about="Selects durations, failures and the demo's Runs.")
+@number_option(
     "--port",
-    type=Count(0, 65535),
-    default=0,
-    metavar="PORT",
-    help="The port of the API, on 127.0.0.1. Default: any free port.",
+    kind=Count(0, 65535),
+    unit="PORT",
+    about="The port of the API, on 127.0.0.1. Default: any free port.",
 )
 @click.option(
     "--kubeconfig-out",

@@ -34,7 +34,7 @@ from kruntimes_core.lab.dev.cluster import DevCluster, DevScheduling, DevSetting
 from kruntimes_core.lab.dev.kubeconfig import default_path, kubeconfig
 from kruntimes_core.lab.dev.overview import ClusterObserver, RunCounts
 from kruntimes_core.lab.dev.workload import DEMO_RUNTIMES, Arrival, demo, first_runs, plain_runs
-from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
+from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.model.messages import counted
 from kruntimes_core.model.quantity import capacity_amount
 from kruntimes_core.model.run import TERMINAL_PHASES, Phase
@@ -42,7 +42,7 @@ from kruntimes_core.model.run import TERMINAL_PHASES, Phase
 API_VERSION = "kruntimes.io/dev/v1"
 _ENDS = tuple(phase.value for phase in Phase if phase in TERMINAL_PHASES)
 _RUNTIMES = ("py",)
-_DURATION, _DEMO_DURATION = DurationRange(2.0, 2.0), DurationRange(3.0, 8.0)
+_DURATION, _DEMO_DURATION = (2.0, 2.0), (3.0, 8.0)
 _FAILURES, _DEMO_FAILURES = 0.0, 0.05
 _DESCRIPTORS = 256
 """Both ends of the connections are in this process."""
@@ -61,7 +61,7 @@ class DevOptions:
     duration: DurationRange | None
     failure_rate: float | None
     seed: int
-    port: int
+    port: int | None
     kubeconfig_out: str | None
     config: str | None
     no_table: bool
@@ -105,7 +105,10 @@ async def _serve(
             await _show_until_done(work, cluster, observer, display)
         if display.redraws:
             click.echo()
-        _sum_up(cluster, profiles, document=options.document)
+        if options.document:
+            write_json(_summary_document(cluster, profiles))
+        else:
+            click.echo(summary_line(cluster.counts))
     succeeded = cluster.finished and cluster.counts.well
     return Exit.ANSWER_IS_NO if options.exit_when_done and not succeeded else Exit.DONE
 
@@ -139,8 +142,8 @@ def _settings(options: DevOptions) -> DevSettings:
         runtimes=options.runtimes or (DEMO_RUNTIMES if options.demo else _RUNTIMES),
         pods=options.pods,
         capacity=options.capacity,
-        behaviour=Behaviour(run=Span(*duration), failure_rate=failures, seed=options.seed),
-        port=options.port,
+        behaviour=Behaviour(run=duration, failure_rate=failures, seed=options.seed),
+        port=options.port or 0,
     )
 
 
@@ -182,13 +185,6 @@ def _introduction(cluster: DevCluster, path: Path, profiles: Profiles) -> Iterat
         line = f"plugins{whose}: {', '.join(plugin.name for plugin in profile.plugins) or 'none'}"
         yield from (f"  {part}" for part in ([line] if columns is None else wrapped(line, columns - 2)))
     yield ""
-
-
-def _sum_up(cluster: DevCluster, profiles: Profiles, *, document: bool) -> None:
-    if document:
-        write_json(_summary_document(cluster, profiles))
-    else:
-        click.echo(summary_line(cluster.counts))
 
 
 def summary_line(counts: RunCounts) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from kruntimes_core.model.times import parse_duration
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 CONFIG = click.option(
     "--config", metavar="FILE", help="The configuration of the scheduler. Default: all its defaults."
@@ -22,7 +22,7 @@ FORMS = ("table", "wide", "json", "yaml", "name")
 TABLE_OR_DOCUMENT = ("table", "json")
 
 
-def output_option(forms: Sequence[str], explained: str) -> Callable[[_Command], _Command]:
+def output_option(forms: Sequence[str], explained: str) -> Callable[[Command], Command]:
     """`-o` with these forms, as the argument `form` of a command. explained: its help."""
     return click.option(
         "-o",
@@ -62,24 +62,36 @@ class FiniteRange(click.FloatRange):
         return number
 
 
-class NamespaceName(click.ParamType[str]):
-    """The name of a namespace: a DNS label, as an API server requires it."""
+def number_option(
+    *names: str, kind: click.ParamType[Any], about: str, default: float | None = None, unit: str = "N"
+) -> Callable[[Command], Command]:
+    """An option with a number, whose default is shown if there is one. about: its help."""
+    return click.option(
+        *names, type=kind, metavar=unit, default=default, show_default=default is not None, help=about
+    )
+
+
+class NameType(click.ParamType[str]):
+    """A DNS label of at most `longest` letters. problem: what a usage error says of another text."""
 
     name = "name"
-    _label = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
+
+    def __init__(self, longest: int, problem: str) -> None:
+        self._label = re.compile(rf"[a-z0-9]([-a-z0-9]{{0,{longest - 2}}}[a-z0-9])?", re.ASCII)
+        self._problem = problem
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The name; or a usage error."""
         if self._label.fullmatch(value) is None:
-            self.fail(f"{value!r} is not a valid namespace name", param, ctx)
+            self.fail(f"{value!r} is not a valid {self._problem}", param, ctx)
         return value
 
 
-class DurationRange(NamedTuple):
-    """Two durations in seconds, the shorter first."""
+NAMESPACE = NameType(63, "namespace name")
 
-    shortest: float
-    longest: float
+
+DurationRange = tuple[float, float]
+"""Two durations in seconds, the shorter first."""
 
 
 class DurationType(click.ParamType[DurationRange]):
@@ -91,10 +103,10 @@ class DurationType(click.ParamType[DurationRange]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> DurationRange:
         """The range; or a usage error."""
-        if isinstance(value, DurationRange):
+        if isinstance(value, tuple):
             return value
         first, dash, last = str(value).partition("-")
         shortest, longest = parse_duration(first), parse_duration(last if dash else first)
         if shortest is None or longest is None or not 0 < shortest <= longest:
             self.fail(f"{value!r} is not a valid duration: write 2s, 500ms, or a range as 1s-5s", param, ctx)
-        return DurationRange(shortest, longest)
+        return shortest, longest

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from kruntimes_core.cli.commands import Exit, PluginCalls, with_time_limit
-from kruntimes_core.cli.options import CONFIG, FORMS, NamespaceName, output_option
-from kruntimes_core.cli.output.screen import follow, note_waiting, print_notes, standard_output
+from kruntimes_core.cli.commands import Exit, UnlimitedCalls, with_time_limit
+from kruntimes_core.cli.options import CONFIG, FORMS, NAMESPACE, output_option
+from kruntimes_core.cli.output.screen import follow, note_waiting, print_note, print_notes, standard_output
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.times import parse_time
 
 if TYPE_CHECKING:
+    from kruntimes_core.cluster.attended_calls import AttendedCalls
     from kruntimes_core.lab.offline_plan.manifest_reader import Reader, Reading
     from kruntimes_core.lab.offline_plan.planner import PlanInput, Planner
 
@@ -43,20 +43,6 @@ class FilesByOption(click.Command):
             raise click.UsageError(problem, ctx) from error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanOptions:
-    """The options of one call."""
-
-    filenames: tuple[str, ...]
-    namespace: str | None = None
-    """Only Runs of this namespace are shown; objects that name no namespace are in it."""
-    all_namespaces: bool = False
-    now: str | None = None
-    explain: bool = False
-    config: str | None = None
-    form: str = "table"
-
-
 @click.command(cls=FilesByOption, options_metavar="-f FILE [OPTIONS]")
 @click.option(
     "-f",
@@ -71,7 +57,7 @@ class PlanOptions:
 @click.option(
     "-n",
     "--namespace",
-    type=NamespaceName(),
+    type=NAMESPACE,
     metavar="NAME",
     help="Show only the Runs of this namespace, which the input must have. Objects that name no namespace"
     " belong to it.",
@@ -95,7 +81,16 @@ class PlanOptions:
     "How to show the plan. name: each decided Run, in order, with the -n that kubectl needs to find it;"
     " not together with --explain.",
 )
-def plan(**options: object) -> Exit:
+def plan(
+    *,
+    filenames: tuple[str, ...],
+    namespace: str | None,
+    all_namespaces: bool,
+    now: str | None,
+    explain: bool,
+    config: str | None,
+    form: str,
+) -> Exit:
     """Show what the scheduler would decide for the Runs in FILE.
 
     FILE is what "kubectl get runs,pods,persistentworkspaces -A -o yaml" prints. Nothing is read from a
@@ -103,75 +98,57 @@ def plan(**options: object) -> Exit:
 
     Exit codes: 0 every pending Run got an answer, 1 a Run waits or fails, 2 bad input or a broken plugin.
     """
-    given = PlanOptions(**options)  # type: ignore[arg-type]
-    if given.all_namespaces and given.namespace is not None:
+    if all_namespaces and namespace is not None:
         raise click.UsageError("-n and -A exclude each other: choose one")
-    if given.explain and given.form == "name":
+    if explain and form == "name":
         raise click.UsageError("--explain does not work with -o name: leave one of them out")
-    return _answer(given)
-
-
-def _answer(options: PlanOptions) -> Exit:
-    """Plan, show the plan, and judge it. Raises: `InputError` before anything is shown."""
     # Only here, as below: help needs neither YAML nor the engine.
     from kruntimes_core.cli import plan_output
 
-    planned = _planned(options)
-    reading, planner, decisions = planned.reading, planned.planner, planned.decisions
-    print_notes(plan_output.absent(reading.world, options.namespace))
+    with _without_garbage_collection():
+        reading, planner, calls = _planned(filenames, namespace, now, config)
+        decisions = list(planner.decision_documents(explain=False))
+    print_notes(plan_output.absent(reading.world, namespace))
     print_notes(plan_output.skipped(reading.skipped))
     plan_output.show(
         planner.head(),
         decisions,
-        planned.explained() if options.explain else None,
+        calls.values(planner.decision_documents(explain=True)) if explain else None,
         standard_output(),
-        form=options.form,
-        namespace=options.namespace,
-        all_namespaces=options.all_namespaces,
+        form=form,
+        namespace=namespace,
+        all_namespaces=all_namespaces,
     )
     print_notes(plan_output.stale(planner.freshness))
-    print_notes(plan_output.guessed_usage(reading.unreadable, options.namespace))
+    print_notes(plan_output.guessed_usage(reading.unreadable, namespace))
     bad = print_notes(plan_output.failed_unread(reading.unreadable, decisions))
     bad += print_notes(plan_output.broken_plugins(planner.plugin_errors))
-    if options.form in ("table", "wide"):
-        print_notes([plan_output.summary(decisions, options.namespace)])
+    if form in ("table", "wide"):
+        print_note(plan_output.summary(decisions, namespace))
     if bad:
         return Exit.BAD_INPUT
     return Exit.ANSWER_IS_NO if any(made["outcome"] in _NO for made in decisions) else Exit.DONE
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """What was read, the planner that has planned it, and its decisions."""
-
-    reading: Reading
-    planner: Planner
-    decisions: list[dict[str, Any]]
-    calls: PluginCalls
-
-    def explained(self) -> Iterator[dict[str, Any]]:
-        """The decisions with their candidates, for which the plugins are called again."""
-        return self.calls.values(self.planner.decision_documents(explain=True))
-
-
-def _planned(options: PlanOptions) -> Planned:
-    """Read and plan."""
+def _planned(
+    filenames: Sequence[str], namespace: str | None, now: str | None, config: str | None
+) -> tuple[Reading, Planner, AttendedCalls | UnlimitedCalls]:
+    """What was read, the planner that has planned it, and how its plugins are called."""
     from kruntimes_core.framework.configuration import build_profiles, configuration_from
     from kruntimes_core.framework.plugin_registry import PluginRegistry
     from kruntimes_core.lab.offline_plan.planner import Planner
 
-    given = _given_time(options.now)
-    configuration = configuration_from(options.config)
+    given = _given_time(now)
+    configuration = configuration_from(config)
     registry = PluginRegistry()
     calls = with_time_limit(registry.current)
     profiles = calls.call(lambda: build_profiles(configuration, registry))
-    with _without_garbage_collection():
-        reading = _read(options)
-        pending = _pending(reading.world, options.namespace)
-        now = given or _observed_time(reading.world, pending)
-        planner = Planner(reading.world, profiles, configuration, now, options.namespace, registry.current)
-        follow(calls.values(planner.decisions()), "planning", pending)
-        return Planned(reading, planner, list(planner.decision_documents(explain=False)), calls)
+    reading = _read(filenames, namespace)
+    pending = _pending(reading.world, namespace)
+    at = given or _observed_time(reading.world, pending)
+    planner = Planner(reading.world, profiles, configuration, at, namespace, registry.current)
+    follow(calls.values(planner.decisions()), "planning", pending)
+    return reading, planner, calls
 
 
 @contextmanager
@@ -199,22 +176,21 @@ def _given_time(text: str | None) -> datetime | None:
     return moment
 
 
-def _read(options: PlanOptions) -> Reading:
+def _read(filenames: Sequence[str], namespace: str | None) -> Reading:
     from kruntimes_core.lab.offline_plan.manifest_reader import Reader
     from kruntimes_core.model.decode import Decoder
 
-    reader = Reader(Decoder(), options.namespace or "default")
-    follow(_read_all(reader, options.filenames), "reading")
+    reader = Reader(Decoder(), namespace or "default")
+    follow(_read_all(reader, filenames), "reading")
     reading = reader.reading()
     _check_not_foreign(reading)
-    _check_namespace(options.namespace, reading.namespaces)
+    _check_namespace(namespace, reading.namespaces)
     return reading
 
 
-def _read_all(reader: Reader, filenames: Iterable[str]) -> Iterator[int]:
+def _read_all(reader: Reader, filenames: Sequence[str]) -> Iterator[int]:
     from kruntimes_core.lab.offline_plan.sources import STANDARD_INPUT, read_sources
 
-    filenames = tuple(filenames)
     if STANDARD_INPUT in filenames:
         note_waiting("manifests")
     for source in read_sources(filenames, sys.stdin.buffer):

@@ -9,7 +9,7 @@ from typing import Any
 
 from kruntimes_core.cli.output.documents import stream_json, stream_yaml
 from kruntimes_core.cli.output.screen import Screen, print_lines
-from kruntimes_core.cli.output.table import TableColumn, table
+from kruntimes_core.cli.output.table import table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.framework.profile import PluginError
 from kruntimes_core.lab.offline_plan.manifest_reader import Unreadable
@@ -22,7 +22,7 @@ DecisionDocument = Mapping[str, Any]
 
 # The kind of the decided Runs as kubectl names it.
 _RESOURCE = "run.kruntimes.io"
-_OUTCOME_COLOURS = {
+_OUTCOMES = {
     "Scheduled": "green",
     "Waiting": "yellow",
     "Backoff": "yellow",
@@ -32,12 +32,8 @@ _OUTCOME_COLOURS = {
 }
 _COLUMNS = ("run", "runtime", "outcome", "pod", "reason")
 _WIDE_COLUMNS = ("until", "never", "uid")
-_CANDIDATE_COLUMNS = (
-    TableColumn("POD"),
-    TableColumn("VERDICT", {"chosen": "green", "rejected": "red"}),
-    TableColumn("TOTAL"),
-    TableColumn("WHY"),
-)
+_CANDIDATE_HEADINGS = ("POD", "VERDICT", "TOTAL", "WHY")
+_COLOURS = {"OUTCOME": _OUTCOMES, "VERDICT": {"chosen": "green", "rejected": "red"}}
 _INDENT = "  "
 # Who rejected a Pod where no plugin did: the host's own check of free capacity.
 _HOST = "host"
@@ -87,9 +83,8 @@ def _table(
         return
     several = namespaces or len({decision["namespace"] for decision in decisions}) > 1
     keys = (*(["namespace"] if several else []), *_COLUMNS, *(_WIDE_COLUMNS if wide else ()), "message")
-    colours = {"outcome": _OUTCOME_COLOURS}
-    columns = [TableColumn(key.upper(), colours.get(key, {})) for key in keys]
-    yield from table(columns, ([_value(decision[key]) for key in keys] for decision in decisions), screen)
+    rows = ([_value(decision[key]) for key in keys] for decision in decisions)
+    yield from table([key.upper() for key in keys], rows, screen, colours=_COLOURS)
 
 
 def _value(value: object) -> object:
@@ -104,7 +99,8 @@ def _explanation(decisions: Iterable[DecisionDocument], screen: Screen) -> Itera
         yield _heading(decision)
         candidates = decision["candidates"]
         if candidates:
-            yield from table(_CANDIDATE_COLUMNS, map(_candidate, candidates), screen, _INDENT, whole=True)
+            rows = map(_candidate, candidates)
+            yield from table(_CANDIDATE_HEADINGS, rows, screen, _INDENT, whole=True, colours=_COLOURS)
         else:
             yield f"{_INDENT}no candidates"
 
@@ -195,6 +191,6 @@ def summary(decisions: Sequence[DecisionDocument], namespace: str | None) -> str
     if not decisions:
         return f"no pending Runs in the namespace {namespace}" if namespace else "no pending Runs"
     outcomes = Counter(decision["outcome"] for decision in decisions)
-    order = [*_OUTCOME_COLOURS, *sorted(outcomes.keys() - _OUTCOME_COLOURS.keys())]
+    order = [*_OUTCOMES, *sorted(outcomes.keys() - _OUTCOMES.keys())]
     listed = ", ".join(f"{outcomes[outcome]} {outcome}" for outcome in order if outcome in outcomes)
     return f"{counted(len(decisions), 'Run')}: {listed}"

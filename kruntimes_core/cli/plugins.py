@@ -9,8 +9,8 @@ import click
 
 from kruntimes_core.cli.commands import Exit, LazyGroup, with_time_limit
 from kruntimes_core.cli.options import CONFIG, FORMS, output_option
-from kruntimes_core.cli.output.screen import Screen, print_lines, print_notes, standard_output
-from kruntimes_core.cli.output.table import TableColumn, table
+from kruntimes_core.cli.output.screen import Screen, print_lines, print_note, standard_output
+from kruntimes_core.cli.output.table import table
 from kruntimes_core.cli.output.text import printable
 from kruntimes_core.model.messages import InputError
 
@@ -20,13 +20,8 @@ if TYPE_CHECKING:
 
 # The command imports what it needs when it runs: help needs neither pydantic nor YAML nor the plugins.
 
+_HEADINGS = ("PROFILE", "NAME", "DISTRIBUTION", "VERSION", "STATE", "HOOKS", "WEIGHT", "WHY NOT")
 _STATES = {"active": "green", "broken": "red", "duplicate": "red", "shadowed": "yellow", "unknown": "yellow"}
-_PROFILE = TableColumn("PROFILE")
-_COLUMNS = (
-    *map(TableColumn, ("NAME", "DISTRIBUTION", "VERSION")),
-    TableColumn("STATE", _STATES),
-    *map(TableColumn, ("HOOKS", "WEIGHT", "WHY NOT")),
-)
 
 
 @click.group(cls=LazyGroup)
@@ -58,16 +53,16 @@ def list_plugins(config: str | None, form: str) -> Exit:
         configuration = configuration_from(config)
     except InputError as error:
         _show(describe_plugins(None, registry), form)
-        print_notes([f"error: {error}"])
+        print_note(f"error: {error}")
         return Exit.BAD_INPUT
     attempts: BuildAttempts = {}
     why_not = calls.call(lambda: _why_not(configuration, registry, attempts))
     _show(calls.call(lambda: describe_plugins(configuration, registry, attempts)), form)
     if why_not is not None:
-        print_notes([f"the scheduler would not start: {why_not}"])
+        print_note(f"the scheduler would not start: {why_not}")
         return Exit.ANSWER_IS_NO
     if not registry.names:
-        print_notes(["no plugins are installed"])
+        print_note("no plugins are installed")
     return Exit.DONE
 
 
@@ -103,12 +98,12 @@ def _show(states: Sequence[PluginState], form: str) -> None:
 
 def _table(states: Sequence[PluginState], screen: Screen, *, wide: bool) -> Iterator[str]:
     """The lines of the table. It names the profile where there are several, and in the wide form."""
-    profiles = wide or len({state.profile for state in states}) > 1
-    columns = (*([_PROFILE] if profiles else []), *_COLUMNS)
-    return table(columns, [_row(state, profiles=profiles) for state in states], screen, whole=True)
+    first = 0 if wide or len({state.profile for state in states}) > 1 else 1
+    rows = [_row(state)[first:] for state in states]
+    return table(_HEADINGS[first:], rows, screen, whole=True, colours={"STATE": _STATES})
 
 
-def _row(state: PluginState, *, profiles: bool) -> tuple[object, ...]:
+def _row(state: PluginState) -> tuple[object, ...]:
     hooks = ",".join(state.hooks)
-    row = (state.name, state.distribution, state.version, state.state, hooks, state.weight, state.why)
-    return (state.profile, *row) if profiles else row
+    about = (state.profile, state.name, state.distribution, state.version, state.state)
+    return (*about, hooks, state.weight, state.why)

@@ -14,7 +14,9 @@ _INIT = 1
 def start() -> int:
     """Run the command with the arguments of the process. Returns the exit code."""
     _end_quietly()
-    _shield_imports()
+    # Unless it is told otherwise, pydantic looks for plugins of its own among all installed distributions
+    # while it is imported, and the metadata of one that is broken, and none of ours, would end every command.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         from kruntimes_core.cli.main import main
 
@@ -24,15 +26,6 @@ def start() -> int:
         return _SIGNALLED + signal.SIGINT
     finally:
         _end_quietly()
-
-
-def _shield_imports() -> None:
-    """Keep pydantic from loading plugins of its own, unless the caller has said what it may load.
-
-    For them it reads the entry points of all installed distributions while it is imported, and the metadata
-    of one broken distribution, which is none of ours, would end every command. No model here uses any.
-    """
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def _end_quietly() -> None:

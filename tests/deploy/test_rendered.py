@@ -8,8 +8,8 @@ import kubernetes_validate
 import pytest
 
 from deployment.chart import Object, Rendered, render
-from kruntimes_core.cli.scheduler.assembly import durations_of
 from kruntimes_core.cli.scheduler.command import SchedulerOptions, scheduler
+from kruntimes_core.cli.scheduler.serve import durations_of
 from kruntimes_core.framework.configuration import build_profiles, load_configuration
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 

@@ -7,7 +7,7 @@ import click
 import pytest
 
 from kruntimes_core.cli.bench.command import bench
-from kruntimes_core.cli.bench.live import settings_of
+from kruntimes_core.cli.bench.report import settings_of
 from kruntimes_core.lab.bench.engine.workloads import WORKLOADS
 from tests.docs.pages import page, rows
 

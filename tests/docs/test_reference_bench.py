@@ -6,13 +6,9 @@ from typing import Any
 
 import pytest
 
+from kruntimes_core.cli.bench.report import ROWS
 from kruntimes_core.lab.bench.live.load import MOST_RUNS, BenchLoad
-from kruntimes_core.lab.bench.live.results import (
-    API_VERSION,
-    FIGURES,
-    Results,
-    RoundResult,
-)
+from kruntimes_core.lab.bench.live.results import API_VERSION, Results, RoundResult
 from kruntimes_core.lab.bench.live.scheduler import PLACEHOLDERS
 from kruntimes_core.lab.invariants import Invariant
 from tests.docs.pages import first_column, page
@@ -30,7 +26,7 @@ def document() -> dict[str, Any]:
         placements=[(1.0, 0.5)],
         created_at=[0.5],
         seconds=1.0,
-        figures=dict.fromkeys(FIGURES, 1.0),
+        figures=dict.fromkeys(ROWS, 1.0),
     )
     results = Results(
         bench="a",
@@ -60,10 +56,10 @@ def test_the_document_has_these_keys(document: dict[str, Any]) -> None:
     assert keys("document") == list(document)
     assert keys("load") == list(document["load"])
     assert keys("ceiling") == list(document["ceiling"])
-    assert keys("figures") == list(document["summary"]) == list(FIGURES)
+    assert keys("figures") == list(document["summary"]) == list(ROWS)
     assert [*keys("round"), *keys("figures")] == [
-        *(key for key in round_ if key not in FIGURES),
-        *(key for key in round_ if key in FIGURES),
+        *(key for key in round_ if key not in ROWS),
+        *(key for key in round_ if key in ROWS),
     ]
     assert keys("window") == list(round_["windows"][0])
     for part in ("server", "machine", "scheduler"):

@@ -12,7 +12,6 @@ from annotated_types import Ge, Le
 from kruntimes_core.cli.commands import Exit
 from kruntimes_core.cli.main import app
 from kruntimes_core.cli.options import FORMS
-from kruntimes_core.cli.plan import PlanOptions
 from kruntimes_core.engine.counters import ConflictStage, Counters, SyncResult, WakeupSource
 from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.framework.configuration import ActivationState, models
@@ -157,8 +156,3 @@ def test_labels_are_closed_sets(labels: type[SyncResult | ConflictStage | Wakeup
     metric, label = re.findall(r"`(\w+)\{(\w+)\}`", labels.__doc__ or "")[0]
     assert first_column(METRICS.section(label)) == [value.value for value in labels]
     assert f"| `{metric}` | `{label}` |" in METRICS.text
-
-
-def test_options_of_a_plan_are_all_on_the_command_line() -> None:
-    taken = {parameter.name for parameter in COMMANDS["kruntimes plan"].params}
-    assert taken == set(PlanOptions.__annotations__)

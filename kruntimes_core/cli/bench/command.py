@@ -12,9 +12,9 @@ from kruntimes_core.cli.commands import Exit, LazyGroup
 from kruntimes_core.cli.options import (
     TABLE_OR_DOCUMENT,
     Count,
-    DurationRange,
     DurationType,
     FiniteRange,
+    number_option,
     output_option,
 )
 
@@ -31,11 +31,9 @@ _PROCESS = Count(1, 2**31 - 1)
 class StayType(DurationType):
     """How long a Run is on its Pod: as a duration, or 0 for good."""
 
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> DurationRange:
-        """The range, both ends 0 for good; or a usage error."""
-        return DurationRange(0.0, 0.0) if value in ("0", "0s") else super().convert(value, param, ctx)
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The range, None for good; or a usage error."""
+        return None if value in ("0", "0s") else super().convert(value, param, ctx)
 
 
 @click.group(
@@ -49,53 +47,38 @@ class StayType(DurationType):
     help="drain: the Runs wait when the scheduler starts. burst: they come at once. open: they arrive at"
     " random moments of a rate (Poisson), placed or not.",
 )
-@click.option("--runs", type=Count(1, None), metavar="N", help="drain, burst: how many. Default: 1000.")
-@click.option("--rate", type=_SECONDS, metavar="N", help="open: Runs a second. Default: 40.")
-@click.option("--seconds", type=_SECONDS, metavar="N", help="open: for how long. Default: 30.")
-@click.option(
-    "--pods", type=_AT_LEAST_ONE, metavar="N", default=20, show_default=True, help="Runtime Pods in all."
-)
-@click.option(
-    "--slots", type=_AT_LEAST_ONE, metavar="N", help="Runs that a Pod takes. Default: enough for the load."
-)
+@number_option("--runs", kind=Count(1, None), about="drain, burst: how many. Default: 1000.")
+@number_option("--rate", kind=_SECONDS, about="open: Runs a second. Default: 40.")
+@number_option("--seconds", kind=_SECONDS, about="open: for how long. Default: 30.")
+@number_option("--pods", kind=_AT_LEAST_ONE, default=20, about="Runtime Pods in all.")
+@number_option("--slots", kind=_AT_LEAST_ONE, about="Runs that a Pod takes. Default: enough for the load.")
 @click.option(
     "--duration",
     type=StayType(),
     help="How long a Run occupies its slot: 500ms, or a range as 1s-5s; 0: for good. Default: 0.",
 )
-@click.option(
-    "--hopeless", type=_COUNT, metavar="N", default=0, help="Runs beside the load that fit no Pod, ever."
-)
-@click.option(
+@number_option("--hopeless", kind=_COUNT, about="Runs beside the load that fit no Pod, ever.")
+@number_option(
     "--waiting-elsewhere",
-    type=_COUNT,
-    metavar="N",
-    default=0,
-    help="Runs beside the load that wait for another Runtime's Pod, or a resource that is in use.",
+    kind=_COUNT,
+    about="Runs beside the load that wait for another Runtime's Pod, or a resource that is in use.",
 )
-@click.option(
-    "--namespaces", type=_AT_LEAST_ONE, metavar="N", default=1, show_default=True, help="How many to use."
-)
-@click.option(
-    "--runtimes", type=_AT_LEAST_ONE, metavar="N", default=1, show_default=True, help="How many to use."
-)
-@click.option(
+@number_option("--namespaces", kind=_AT_LEAST_ONE, default=1, about="How many to use.")
+@number_option("--runtimes", kind=_AT_LEAST_ONE, default=1, about="How many to use.")
+@number_option(
     "--heartbeat",
     "heartbeat_seconds",
-    type=FiniteRange(min=0),
-    metavar="SECONDS",
+    kind=FiniteRange(min=0),
     default=5.0,
-    show_default=True,
-    help="Renew each Pod's lastProbeTime so often; 0: set it an hour ahead, once.",
+    unit="SECONDS",
+    about="Renew each Pod's lastProbeTime so often; 0: set it an hour ahead, once.",
 )
-@click.option(
+@number_option(
     "--cohorts",
-    type=_COUNT,
-    metavar="N",
-    default=0,
-    help="Groups of Runs that must each be on one Pod, by required affinity. Default: 0, none.",
+    kind=_COUNT,
+    about="Groups of Runs that must each be on one Pod, by required affinity. Default: 0, none.",
 )
-@click.option("--seed", type=int, metavar="N", default=0, show_default=True, help="Chooses random moments.")
+@number_option("--seed", kind=click.INT, default=0, about="Chooses random moments.")
 @click.option(
     "--scheduler-cmd",
     "command",
@@ -104,50 +87,32 @@ class StayType(DurationType):
     " scheduler, for the bench's namespaces alone.",
 )
 @click.option("--no-scheduler", is_flag=True, help="Start none: one runs already.")
-@click.option(
-    "--scheduler-pid", "pid", type=_PROCESS, metavar="PID", help="Start none, and measure this process."
+@number_option(
+    "--scheduler-pid", "pid", kind=_PROCESS, unit="PID", about="Start none, and measure this process."
 )
 @click.option("--config", metavar="FILE", help="The configuration of the scheduler of kruntimes.")
-@click.option(
-    "--repeat",
-    type=_AT_LEAST_ONE,
-    metavar="N",
-    default=1,
-    show_default=True,
-    help="Rounds, in turn with the ceiling.",
-)
-@click.option(
+@number_option("--repeat", kind=_AT_LEAST_ONE, default=1, about="Rounds, in turn with the ceiling.")
+@number_option(
     "--ceiling-patches",
-    type=_AT_LEAST_ONE,
-    metavar="N",
+    kind=_AT_LEAST_ONE,
     default=500,
-    show_default=True,
-    help="Bare patches that measure, before and after each round, what the API server takes.",
+    about="Bare patches that measure, before and after each round, what the API server takes.",
 )
-@click.option(
-    "--in-flight",
-    type=Count(1, 128),
-    metavar="N",
-    default=32,
-    show_default=True,
-    help="Bare patches at a time.",
-)
-@click.option(
+@number_option("--in-flight", kind=Count(1, 128), default=32, about="Bare patches at a time.")
+@number_option(
     "--patience",
     "patience_seconds",
-    type=_SECONDS,
-    metavar="SECONDS",
+    kind=_SECONDS,
     default=60.0,
-    show_default=True,
-    help="A round in which nothing was placed for so long is over.",
+    unit="SECONDS",
+    about="A round in which nothing was placed for so long is over.",
 )
-@click.option(
+@number_option(
     "--window",
-    type=_WINDOW,
-    metavar="SECONDS",
+    kind=_WINDOW,
     default=10.0,
-    show_default=True,
-    help="Length of the windows in which rates are given.",
+    unit="SECONDS",
+    about="Length of the windows in which rates are given.",
 )
 @click.option("--kubeconfig", metavar="FILE", help="How to reach the cluster. Default: as the scheduler.")
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig. Default: the current one.")
@@ -173,7 +138,7 @@ def bench(ctx: click.Context, /, window: float, form: str, html: str | None, **o
         _refuse_options(ctx)
         return None
     _check(options)
-    from kruntimes_core.cli.bench.live import measure_and_show
+    from kruntimes_core.cli.bench.report import measure_and_show
 
     return measure_and_show(options, window, form, html)
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from kruntimes_core.cli.commands import Exit
-from kruntimes_core.cli.options import CONFIG, TABLE_OR_DOCUMENT, Count, output_option
+from kruntimes_core.cli.options import CONFIG, TABLE_OR_DOCUMENT, Count, number_option, output_option
 from kruntimes_core.lab.bench.engine.shape import DIMENSIONS, Shape
 
 WORKLOADS = (
@@ -32,14 +32,8 @@ _DEFAULT = Shape()
 
 def _size(dimension: str, about: str, least: int = 1) -> Callable[..., Any]:
     """The option for one dimension of the cluster."""
-    return click.option(
-        f"--{dimension}",
-        type=Count(least),
-        metavar="N",
-        default=getattr(_DEFAULT, dimension),
-        show_default=True,
-        help=about,
-    )
+    default = getattr(_DEFAULT, dimension)
+    return number_option(f"--{dimension}", kind=Count(least), default=default, about=about)
 
 
 @click.command()
@@ -60,13 +54,11 @@ def _size(dimension: str, about: str, least: int = 1) -> Callable[..., Any]:
 @_size("preferences", "Different preferred affinities.")
 @_size("namespaces", "Namespaces. Pods and Runs are spread over them evenly.")
 @_size("runtimes", "Runtimes, with those that the configuration names before others.")
-@click.option(
+@number_option(
     "--repeat",
-    type=Count(1),
-    metavar="N",
+    kind=Count(1),
     default=5,
-    show_default=True,
-    help="How often each figure is measured, after once that does not count.",
+    about="How often each figure is measured, after once that does not count.",
 )
 @click.option(
     "--growth",
@@ -74,9 +66,7 @@ def _size(dimension: str, about: str, least: int = 1) -> Callable[..., Any]:
     help="Measure at four sizes of each dimension, too, and fit how cost grows. Takes minutes.",
 )
 @CONFIG
-@click.option(
-    "--seed", type=int, metavar="N", default=0, show_default=True, help="Chooses what lies on which Pod."
-)
+@number_option("--seed", kind=click.INT, default=0, about="Chooses what lies on which Pod.")
 @output_option(TABLE_OR_DOCUMENT, "json: nothing but one document on standard output.")
 def engine(
     *,

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-
-import click
+from dataclasses import asdict
 
 from kruntimes_core.cli.commands import Exit, with_time_limit
 from kruntimes_core.cli.output.documents import write_json
-from kruntimes_core.cli.output.screen import Screen, follow, standard_output
-from kruntimes_core.cli.output.table import TableColumn, table
-from kruntimes_core.cli.output.text import printable
+from kruntimes_core.cli.output.screen import Screen, follow, print_lines, print_notes, standard_output
+from kruntimes_core.cli.output.table import table
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import build_profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.lab.bench.engine.driver import EngineSetup, fine_clock, processor_clock
-from kruntimes_core.lab.bench.engine.measurement import EngineBench, GrownHook, Growth, Measured
+from kruntimes_core.lab.bench.engine.measurement import Document, EngineBench
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.workloads import WHOLE, WORKLOADS, Timed
-from kruntimes_core.lab.bench.figures import MICROSECONDS, Quantity, Spread
+from kruntimes_core.lab.bench.figures import MICROSECONDS
 from kruntimes_core.model.messages import counted
 
 _A_SECOND = 1_000_000
@@ -31,6 +29,7 @@ GROWTH = ("WORKLOAD", "GROWS WITH", "FROM", "TO", "FIGURE", "FIRST", "LAST", "UN
 _GROWS, _COUNTS_MICROSECONDS = 0.2, 1.0
 # The figures of a quiet machine scatter by as much.
 _WAITED = 0.1
+_PLACING = frozenset(one.name for one in WORKLOADS if isinstance(one, Timed) and one.places)
 
 
 def measure_and_show(
@@ -54,86 +53,81 @@ def measure_and_show(
         write_json(bench.document())
     else:
         screen = standard_output()
-        for line in tables(bench, screen):
-            click.echo(line, color=screen.colour)
-    for line in notes(bench):
-        click.echo(printable(line), err=True)
+        print_lines(tables(bench, screen), screen)
+    print_notes(notes(bench))
     return Exit.DONE
 
 
 def tables(bench: EngineBench, screen: Screen) -> Iterator[str]:
     """The lines of the whole report."""
-    yield ", ".join(f"{name} {size:,}" for name, size in bench.shape.document().items())
+    yield ", ".join(f"{name} {size:,}" for name, size in asdict(bench.shape).items())
     yield ""
-    yield from _table(FIGURES, [row for one in bench.measured for row in _figures(one)], screen)
+    yield from table(FIGURES, [row for one in bench.measured for row in _figures(one)], screen)
     hooks = [row for one in bench.measured for row in _hooks(one)]
     if hooks:
         yield ""
-        yield from _table(HOOKS, hooks, screen)
+        yield from table(HOOKS, hooks, screen)
         yield from (line for one in bench.measured for line in _disturbed(one))
     if bench.growth:
         yield ""
-        yield from _table(GROWTH, [row for one in bench.growth for row in _growth(one)], screen)
+        yield from table(GROWTH, [row for one in bench.growth for row in _growth(one)], screen)
 
 
 def notes(bench: EngineBench) -> Iterator[str]:
     """What has to be known to read the figures."""
-    for measured in bench.measured:
-        workload, hooks = measured.workload, measured.hooks
-        if isinstance(workload, Timed) and workload.places and hooks and hooks.placed < hooks.units:
-            others = "other waits" if hooks.units - hooks.placed == 1 else "others wait"
-            runs = f"{hooks.placed} of {counted(hooks.units, 'Run')}"
-            yield f"{workload.name}: {runs} found a Pod, and the {others}"
+    for one in bench.measured:
+        if one["name"] in _PLACING and one["placed"] < one["units"]:
+            others = "other waits" if one["units"] - one["placed"] == 1 else "others wait"
+            runs = f"{one['placed']} of {counted(one['units'], 'Run')}"
+            yield f"{one['name']}: {runs} found a Pod, and the {others}"
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[object]], screen: Screen) -> Iterator[str]:
-    return table([TableColumn(heading) for heading in headings], rows, screen)
+def _figures(measured: Document) -> Iterator[tuple[object, ...]]:
+    each = f" a {measured['each']}" if measured["units"] is not None else ""
+    for figure in measured["figures"]:
+        values = (_amount(figure[key]) for key in ("median", "lowest", "highest"))
+        yield measured["name"], figure["name"], *values, figure["unit"] + each, _a_second(figure)
 
 
-def _figures(measured: Measured) -> Iterator[tuple[object, ...]]:
-    workload = measured.workload
-    for quantity, spread in measured.figures.items():
-        values = map(_amount, (spread.median, spread.lowest, spread.highest))
-        each = f" a {workload.each}" if isinstance(workload, Timed) else ""
-        yield workload.name, quantity.name, *values, quantity.unit + each, _a_second(quantity, spread)
-
-
-def _a_second(quantity: Quantity, spread: Spread) -> str | None:
-    if quantity.unit != MICROSECONDS or spread.median < _SHORTEST:
+def _a_second(figure: Document) -> str | None:
+    if figure["unit"] != MICROSECONDS or figure["median"] < _SHORTEST:
         return None
-    return f"{_A_SECOND / spread.median:,.0f}"
+    return f"{_A_SECOND / figure['median']:,.0f}"
 
 
-def _hooks(measured: Measured) -> Iterator[tuple[object, ...]]:
-    for cost in measured.hooks.costs if measured.hooks is not None else ():
-        if cost.calls:
-            numbers = (cost.calls, cost.microseconds, cost.nanoseconds_a_call)
-            yield measured.workload.name, *cost.name, *map(_amount, numbers)
+def _hooks(measured: Document) -> Iterator[tuple[object, ...]]:
+    for cost in measured["hooks"]:
+        if cost["calls"]:
+            numbers = (_amount(cost[key]) for key in ("calls", "microseconds", "nanosecondsACall"))
+            yield measured["name"], cost["plugin"], cost["hook"], *numbers
 
 
-def _disturbed(measured: Measured) -> Iterator[str]:
-    share = measured.hooks.waited if measured.hooks is not None else 0.0
+def _disturbed(measured: Document) -> Iterator[str]:
+    share = measured["waited"] or 0.0
     if share >= _WAITED:
         meanwhile = f"others had the processor for {share:.0%} of the time in which they were timed"
-        yield f"{measured.workload.name}: hooks look dearer than they are, {meanwhile}"
+        yield f"{measured['name']}: hooks look dearer than they are, {meanwhile}"
 
 
-def _growth(growth: Growth) -> Iterator[tuple[object, ...]]:
-    about = (growth.workload, growth.dimension, f"{growth.sizes[0]:,}", f"{growth.sizes[-1]:,}")
-    for quantity, grown in growth.figures.items():
-        if quantity.name == WHOLE or len(growth.figures) == 1:
-            ends = (_amount(grown.values[0]), _amount(grown.values[-1]))
-            yield *about, quantity.name, *ends, quantity.unit, f"{grown.exponent:.2f}", None
-    for hook in filter(_is_shown, growth.hooks):
-        time = hook.microseconds
-        ends = (_amount(time.values[0]), _amount(time.values[-1]))
-        exponents = (f"{time.exponent:.2f}", f"{hook.calls.exponent:.2f}")
-        yield *about, " ".join(hook.name), *ends, MICROSECONDS, *exponents
+def _growth(growth: Document) -> Iterator[tuple[object, ...]]:
+    about = (growth["workload"], growth["with"], *_ends(growth["sizes"], ",.0f"))
+    for figure in growth["figures"]:
+        if figure["name"] == WHOLE or len(growth["figures"]) == 1:
+            ends = _ends(figure["medians"])
+            yield *about, figure["name"], *ends, figure["unit"], f"{figure['exponent']:.2f}", None
+    for hook in filter(_is_shown, growth["hooks"]):
+        ends, name = _ends(hook["microseconds"]), f"{hook['plugin']} {hook['hook']}"
+        exponents = (f"{hook['exponent']:.2f}", f"{hook['callsExponent']:.2f}")
+        yield *about, name, *ends, MICROSECONDS, *exponents
 
 
-def _is_shown(hook: GrownHook) -> bool:
-    grows = max(hook.microseconds.exponent, hook.calls.exponent) >= _GROWS
-    return grows and hook.microseconds.values[-1] >= _COUNTS_MICROSECONDS
+def _is_shown(hook: Document) -> bool:
+    grows = max(hook["exponent"], hook["callsExponent"]) >= _GROWS
+    return bool(grows and hook["microseconds"][-1] >= _COUNTS_MICROSECONDS)
+
+
+def _ends(values: Sequence[float], form: str = ",.1f") -> tuple[str, str]:
+    return format(values[0], form), format(values[-1], form)
 
 
 def _amount(value: float) -> str:

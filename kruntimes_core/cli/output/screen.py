@@ -51,19 +51,23 @@ def print_lines(lines: Iterable[str], screen: Screen) -> None:
         click.echo(line, color=screen.colour)
 
 
+def print_note(line: str) -> None:
+    """Write a line that may quote foreign text to standard error."""
+    click.echo(printable(line), err=True)
+
+
 def print_notes(lines: Iterable[str]) -> int:
-    """Write lines that may quote foreign text to standard error. Returns how many there were."""
+    """Write such lines to standard error. Returns how many there were."""
     count = 0
-    for line in lines:
-        click.echo(printable(line), err=True)
-        count += 1
+    for count, line in enumerate(lines, 1):  # noqa: B007 - the last one is the answer
+        print_note(line)
     return count
 
 
 def note_waiting(what: str) -> None:
     """Say that standard input is read, where it is a terminal: the command would only seem to hang."""
     if sys.stdin.isatty():
-        print_notes([f"reading {what} from the terminal: end them with Ctrl-D, or name a file"])
+        print_note(f"reading {what} from the terminal: end them with Ctrl-D, or name a file")
 
 
 def has_no_reader(out: IO[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from kruntimes_core.cli.output.screen import Screen
 from kruntimes_core.cli.output.text import printable, shortened, width, wrapped
@@ -14,44 +14,44 @@ _GAP = "   "
 _LEAST_COLUMNS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class TableColumn:
-    """A column: its heading, and the colours of its words that have one."""
-
-    heading: str
-    colours: Mapping[str, str] = field(default_factory=dict)
+Colours = Mapping[str, Mapping[str, str]]
+_NO_COLOURS: Colours = MappingProxyType({})
 
 
 def table(
-    columns: Sequence[TableColumn],
+    headings: Sequence[str],
     rows: Iterable[Sequence[object]],
     screen: Screen,
     indent: str = "",
     *,
     whole: bool = False,
+    colours: Colours = _NO_COLOURS,
 ) -> Iterator[str]:
     """The lines of a table. rows: of values; None or an empty text where a value does not apply.
+
+    colours: by heading, and by the values that have one.
 
     The last column gets the rest of the screen, the others are never cut. A longer text in it is cut, or
     (whole) goes on in further lines. Where next to nothing is left, the column is left out, or (whole) runs
     over the edge.
     """
     cells = [[_cell(value) for value in row] for row in rows]
-    headings = [column.heading for column in columns]
     *widths, _ = (max(map(width, below)) for below in zip(headings, *cells, strict=True))
     room = _room(widths, screen, indent)
     if room is not None and room < _LEAST_COLUMNS:
-        if not whole and len(columns) > 1:
-            yield from table(columns[:-1], [row[:-1] for row in cells], Screen(colour=screen.colour), indent)
+        if not whole and len(headings) > 1:
+            endless = Screen(colour=screen.colour)
+            yield from table(headings[:-1], [row[:-1] for row in cells], endless, indent, colours=colours)
             return
         room = None
     yield indent + _line(headings, headings, widths)
     for row in cells:
+        palettes = [colours.get(heading, {}) for heading in headings]
         *painted, _ = (
-            screen.painted(cell, column.colours.get(cell)) for cell, column in zip(row, columns, strict=True)
+            screen.painted(cell, palette.get(cell)) for cell, palette in zip(row, palettes, strict=True)
         )
         first, *more = _fitted(row[-1], room, whole=whole)
-        yield indent + _line(row, [*painted, screen.painted(first, columns[-1].colours.get(first))], widths)
+        yield indent + _line(row, [*painted, screen.painted(first, palettes[-1].get(first))], widths)
         for piece in more:
             yield indent + _line([""] * len(row), [*[""] * len(widths), piece], widths)
 

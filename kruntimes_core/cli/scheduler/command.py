@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import click
 
 from kruntimes_core.cli.commands import Exit
-from kruntimes_core.cli.options import CONFIG, Count, NamespaceName
+from kruntimes_core.cli.options import CONFIG, NAMESPACE, Command, Count
 from kruntimes_core.model.times import parse_duration
 
 
@@ -92,79 +92,58 @@ def _names(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) 
     names = [name.strip() for value in values for name in value.split(",")]
     if not all(names):
         raise click.BadParameter("a name is empty: leave the option out for all namespaces")
-    return tuple(dict.fromkeys(NamespaceName().convert(name, param, ctx) for name in names))
+    return tuple(dict.fromkeys(NAMESPACE.convert(name, param, ctx) for name in names))
+
+
+def _switch(name: str, about: str) -> Callable[[Command], Command]:
+    return click.option(
+        name,
+        type=GoBoolean(),
+        is_flag=False,
+        flag_value="true",
+        default=False,
+        help=f"{about} Default: false.",
+    )
+
+
+def _duration(name: str, default: str, about: str) -> Callable[[Command], Command]:
+    return click.option(
+        name, type=GoDuration(), metavar="DURATION", default=default, show_default=True, help=about
+    )
+
+
+def _address(name: str, default: str, about: str) -> Callable[[Command], Command]:
+    return click.option(name, metavar="ADDRESS", default=default, show_default=True, help=about)
 
 
 @click.command(cls=GoCommand)
-@click.option(
-    "--leader-elect",
-    type=GoBoolean(),
-    is_flag=False,
-    flag_value="true",
-    default=False,
-    help="Let one of several schedulers decide, by a Lease. Default: false.",
+@_switch("--leader-elect", "Let one of several schedulers decide, by a Lease.")
+@_duration(
+    "--leader-elect-lease-duration", "15s", "How long the Lease must stand still before another takes it."
 )
-@click.option(
-    "--leader-elect-lease-duration",
-    type=GoDuration(),
-    metavar="DURATION",
-    default="15s",
-    show_default=True,
-    help="How long the Lease must stand still before another takes it.",
+@_duration(
+    "--leader-elect-renew-deadline", "10s", "How long a leader writes after the last renewal that worked."
 )
-@click.option(
-    "--leader-elect-renew-deadline",
-    type=GoDuration(),
-    metavar="DURATION",
-    default="10s",
-    show_default=True,
-    help="How long a leader writes after the last renewal that worked.",
-)
-@click.option(
-    "--leader-elect-retry-period",
-    type=GoDuration(),
-    metavar="DURATION",
-    default="2s",
-    show_default=True,
-    help="How often a leader renews the Lease.",
-)
+@_duration("--leader-elect-retry-period", "2s", "How often a leader renews the Lease.")
 @click.option(
     "--lease-namespace",
     metavar="NAME",
     help="Where the Lease is. Default: $POD_NAMESPACE, else the ServiceAccount's namespace,"
     " else that of the kubeconfig's context.",
 )
-@click.option(
-    "--metrics-bind-address",
-    metavar="ADDRESS",
-    default=":8080",
-    show_default=True,
-    help="Where /metrics is served; 0 switches it off.",
-)
-@click.option(
+@_address("--metrics-bind-address", ":8080", "Where /metrics is served; 0 switches it off.")
+@_address(
     "--health-probe-bind-address",
-    metavar="ADDRESS",
-    default=":8081",
-    show_default=True,
-    help="Where /healthz, /livez and /readyz are served; 0 switches them off."
-    " May be the address of the metrics.",
+    ":8081",
+    "Where /healthz, /livez and /readyz are served; 0 switches them off. May be the address of the metrics.",
 )
-@click.option(
+@_address(
     "--debug-bind-address",
-    metavar="ADDRESS",
-    default="0",
-    show_default=True,
-    help="Where what has names is served: /checks, /configuration, /plugins, and /dry-run of a dry run."
+    "0",
+    "Where what has names is served: /checks, /configuration, /plugins, and /dry-run of a dry run."
     " A loopback address; 0 switches it off.",
 )
-@click.option(
-    "--dry-run",
-    type=GoBoolean(),
-    is_flag=False,
-    flag_value="true",
-    default=False,
-    help="Write nothing and take no Lease; compare with what the running scheduler does. Default: false.",
-)
+@_switch("--dry-run", "Write nothing and take no Lease; compare with what the running scheduler does.")
 @click.option(
     "-o",
     "--output",

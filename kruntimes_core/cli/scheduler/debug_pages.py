@@ -6,11 +6,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import click
-
 from kruntimes_core.cli.output.documents import write_json
-from kruntimes_core.cli.output.screen import Screen, standard_output
-from kruntimes_core.cli.output.table import TableColumn, table
+from kruntimes_core.cli.output.screen import Screen, print_lines, standard_output
+from kruntimes_core.cli.output.table import table
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.dry_run.comparer import DryRunComparer
 from kruntimes_core.cluster.dry_run.report import report_document
@@ -24,17 +22,16 @@ from kruntimes_core.framework.configuration import (
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 
 REPORT_PATH = "/dry-run"
-_COLUMNS = [TableColumn(name) for name in ("KIND", "PLUGIN", "REASON", "RUNS", "CLEAR", "LAST")]
+_HEADINGS = ("KIND", "PLUGIN", "REASON", "RUNS", "CLEAR", "LAST")
 
 
 def print_report(comparer: DryRunComparer, clock: Clock, form: str) -> None:
     """Write the report to standard output, as a table or as JSON."""
-    document = _document(comparer, clock)
+    document, screen = _document(comparer, clock), standard_output()
     if form == "json":
         write_json(document)
-        return
-    for line in report_lines(document, standard_output()):
-        click.echo(line)
+    else:
+        print_lines(report_lines(document, screen), screen)
 
 
 def report_page(comparer: DryRunComparer, clock: Clock) -> Page:
@@ -43,7 +40,7 @@ def report_page(comparer: DryRunComparer, clock: Clock) -> Page:
     def page(query: Mapping[str, str]) -> tuple[str, str]:
         document = _document(comparer, clock)
         if query.get("output") == "json":
-            return json.dumps(document, indent=2) + "\n", "application/json"
+            return _json(document)
         return "\n".join(report_lines(document, Screen())) + "\n", "text/plain"
 
     return page
@@ -59,7 +56,7 @@ def report_lines(document: Mapping[str, Any], screen: Screen) -> Iterator[str]:
     if skipped:
         yield f"not compared: {', '.join(skipped)}"
     if document["differences"]:
-        yield from table(_COLUMNS, [_row(one) for one in document["differences"]], screen)
+        yield from table(_HEADINGS, [_row(one) for one in document["differences"]], screen)
 
 
 def _document(comparer: DryRunComparer, clock: Clock) -> dict[str, Any]:
@@ -80,14 +77,10 @@ def decider_pages(in_force: Callable[[], tuple[Configuration, PluginRegistry]]) 
 
     in_force: the configuration and its plugins; called for each request.
     """
-
-    def configuration(_: Mapping[str, str]) -> tuple[str, str]:
-        return _json(effective_document(*in_force()))
-
-    def plugins(_: Mapping[str, str]) -> tuple[str, str]:
-        return _json(plugins_document(describe_plugins(*in_force())))
-
-    return {"/configuration": configuration, "/plugins": plugins}
+    return {
+        "/configuration": lambda _: _json(effective_document(*in_force())),
+        "/plugins": lambda _: _json(plugins_document(describe_plugins(*in_force()))),
+    }
 
 
 def _json(document: Any) -> tuple[str, str]:

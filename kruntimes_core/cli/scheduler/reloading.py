@@ -10,7 +10,6 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import Protocol
 
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.framework.configuration import Configuration, Profiles, configuration_from
@@ -21,13 +20,6 @@ _AT_ONCE = frozenset({"plugins", "profiles", "allow_no_capacity_filter"})
 """What a reload changes; all else counts from the next start."""
 
 
-class Decider(Protocol):
-    """What places Runs by profiles."""
-
-    def reload(self, profiles: Profiles) -> None:
-        """Place Runs by these from now on."""
-
-
 class Reloading:
     """Reads on a thread beside the loop, so that a plugin that hangs while it is built holds up no Run.
 
@@ -36,21 +28,22 @@ class Reloading:
 
     def __init__(
         self,
-        host: Decider,
+        use: Callable[[Profiles], None],
         path: str | None,
         started_with: Configuration,
         registry: PluginRegistry,
         build: Callable[[Configuration, PluginRegistry], Profiles],
         log: Log,
     ) -> None:
-        """path: of the configuration; None for the defaults, with the plugins that are installed then.
+        """use: places Runs by these profiles from then on. registry: of the plugins that decide now.
 
-        registry: of the plugins that decide now. build: see `ThreadPluginWorker.build`.
+        path: of the configuration; None for the defaults, with the plugins that are installed then.
+        build: see `ThreadPluginWorker.build`.
         """
         self.in_force = (started_with, registry)
         """The configuration by which Runs are placed now, and its plugins."""
         self._build = build
-        self._host = host
+        self._reload = use
         self._path = path
         self._started_with = started_with
         self._log = log
@@ -87,7 +80,7 @@ class Reloading:
         return configuration_from(self._path)
 
     def _use(self, configuration: Configuration, registry: PluginRegistry, profiles: Profiles) -> None:
-        self._host.reload(profiles)
+        self._reload(profiles)
         self.in_force = (configuration, registry)
         later = ",".join(
             field.alias or name

@@ -1,4 +1,4 @@
-"""Runs a scheduler until a signal stops it."""
+"""Assembles a scheduler from the options of the command, and runs it until a signal stops it."""
 
 from __future__ import annotations
 
@@ -6,38 +6,61 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
+from random import Random
 from typing import TextIO
 
 from kruntimes_core import __version__
-from kruntimes_core.cli.commands import Exit, stop_on_signals
-from kruntimes_core.cli.scheduler.assembly import SchedulerArguments, durations_of, scheduler_of
+from kruntimes_core.cli.commands import Exit, require_descriptors, stop_on_signals
 from kruntimes_core.cli.scheduler.command import SchedulerOptions
 from kruntimes_core.cli.scheduler.debug_pages import REPORT_PATH, decider_pages, print_report, report_page
 from kruntimes_core.cli.scheduler.reloading import Reloading
-from kruntimes_core.cluster.client.connection import Connection, connect
+from kruntimes_core.cluster.client.connection import Connection, connect, try_connection
+from kruntimes_core.cluster.client.http import HttpTransport
+from kruntimes_core.cluster.client.transport import Gate
 from kruntimes_core.cluster.clock import Clock, SystemClock
+from kruntimes_core.cluster.dry_run.comparer import DryRunSettings
+from kruntimes_core.cluster.event_recorder.recorder import EventSettings, events_to
 from kruntimes_core.cluster.garbage_collection import freeze_regularly
-from kruntimes_core.cluster.observability.endpoints import (
-    Endpoints,
-    ListenAddress,
-    parse_address,
+from kruntimes_core.cluster.leader_election.elector import (
+    LeaderElector,
+    LeaseDurations,
+    LeaseTerm,
+    register_election_metrics,
 )
-from kruntimes_core.cluster.observability.http_server import RequestProblems
+from kruntimes_core.cluster.leader_election.lease_lock import lease_namespace, new_identity
+from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
+from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress, parse_address
+from kruntimes_core.cluster.observability.http_server import CONNECTIONS, RequestProblems
 from kruntimes_core.cluster.observability.log import Format, Log, log_loop_problems
 from kruntimes_core.cluster.observability.log_writer import BackgroundWriter
+from kruntimes_core.cluster.permissions import MissingPermissions, PermissionTransport
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from kruntimes_core.framework.configuration import configuration_from
+from kruntimes_core.engine.engine import Settings
+from kruntimes_core.framework.configuration import Configuration, Profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.model.messages import InputError
+
+_USER_AGENT = f"kruntimes-scheduler/{__version__}"
+_STREAMS_A_NAMESPACE = 3
+_SPARE_CONNECTIONS = 4
+_LEASE_CONNECTIONS = 2
+"""One for the renewal, one for the next renewal while the first is given up."""
+_EVENT_CONNECTIONS = 1
+"""Events are sent one after the other, and no bind waits for this connection."""
+_OTHER_DESCRIPTORS = 48
+"""Standard streams, the loop, listening sockets, and files that plugins open."""
+_PORTS = 3
+_Addresses = tuple[ListenAddress | None, ListenAddress | None, ListenAddress | None]
 
 
 def serve(options: SchedulerOptions) -> Exit:
     """Run the scheduler. Raises `InputError` for whatever keeps it from starting."""
     durations_of(options)
-    addresses = Addresses.of(options)
+    addresses = addresses_of(options)
     configuration = configuration_from(options.config)
     clock, writer = SystemClock(), _log_writer()
     log = Log(writer, clock, options.verbosity, Format(options.log_format))
@@ -54,28 +77,19 @@ def serve(options: SchedulerOptions) -> Exit:
     return Exit.DONE
 
 
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """Where a scheduler listens; None for what is switched off."""
+def addresses_of(options: SchedulerOptions) -> _Addresses:
+    """Where to listen for probes, metrics and debug pages; None for what is switched off.
 
-    probes: ListenAddress | None
-    metrics: ListenAddress | None
-    debug: ListenAddress | None
-
-    @classmethod
-    def of(cls, options: SchedulerOptions) -> Addresses:
-        """Those of the options. Raises `InputError`."""
-        debug = parse_address(options.debug_bind_address, "--debug-bind-address")
-        if debug is not None and not debug.on_loopback:
-            raise InputError(
-                f"{debug.flag} {debug} is not a loopback address: write 127.0.0.1:PORT,"
-                " and reach it with kubectl port-forward"
-            )
-        return cls(
-            parse_address(options.health_probe_bind_address, "--health-probe-bind-address"),
-            parse_address(options.metrics_bind_address, "--metrics-bind-address"),
-            debug,
+    Raises `InputError`.
+    """
+    debug = parse_address(options.debug_bind_address, "--debug-bind-address")
+    if debug is not None and not debug.on_loopback:
+        raise InputError(
+            f"{debug.flag} {debug} is not a loopback address: write 127.0.0.1:PORT,"
+            " and reach it with kubectl port-forward"
         )
+    probes = parse_address(options.health_probe_bind_address, "--health-probe-bind-address")
+    return probes, parse_address(options.metrics_bind_address, "--metrics-bind-address"), debug
 
 
 def _log_writer() -> BackgroundWriter | TextIO:
@@ -87,17 +101,17 @@ def _log_writer() -> BackgroundWriter | TextIO:
 
 
 async def _serve(
-    arguments: SchedulerArguments, registry: PluginRegistry, addresses: Addresses, clock: Clock, log: Log
+    arguments: SchedulerArguments, registry: PluginRegistry, addresses: _Addresses, clock: Clock, log: Log
 ) -> None:
     options = arguments.options
     log_loop_problems(asyncio.get_running_loop(), log, clock)
     connection = await connect(options.kubeconfig, options.context, os.environ, clock)
     async with scheduler_of(arguments, connection, clock, log) as host:
         build = arguments.plugin_worker.build
-        reloading = Reloading(host, options.config, arguments.configuration, registry, build, log)
+        reloading = Reloading(host.reload, options.config, arguments.configuration, registry, build, log)
         endpoints = _endpoints(host, clock, reloading, RequestProblems(log, clock))
         try:
-            await endpoints.open(addresses.probes, addresses.metrics, addresses.debug)
+            await endpoints.open(*addresses)
             _say_started(options, connection, endpoints, log)
             reloading.on_hangup()
             await _run(host, log)
@@ -132,13 +146,12 @@ def _endpoints(host: Scheduler, clock: Clock, reloading: Reloading, problems: Re
     )
 
 
-def _stop(host: Scheduler, log: Log, number: signal.Signals) -> None:
-    log.info("stopping", signal=number.name)
-    host.stop()
-
-
 async def _run(host: Scheduler, log: Log) -> None:
-    stop_on_signals(partial(_stop, host, log), signal.SIGTERM, signal.SIGINT)
+    def stop(number: signal.Signals) -> None:
+        log.info("stopping", signal=number.name)
+        host.stop()
+
+    stop_on_signals(stop, signal.SIGTERM, signal.SIGINT)
     freezing = asyncio.create_task(freeze_regularly(lambda: host.deciding))
     try:
         await host.run()
@@ -153,3 +166,122 @@ def _first(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+# The assembly, on connections that are closed when the scheduler ends
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerArguments:
+    """What a scheduler is started with, read and checked."""
+
+    options: SchedulerOptions
+    configuration: Configuration
+    profiles: Profiles
+    plugin_worker: ThreadPluginWorker
+    """It has built the profiles."""
+
+    @property
+    def connections(self) -> int:
+        """How many connections requests and watches take together."""
+        streams = _STREAMS_A_NAMESPACE * max(len(self.options.namespaces), 1)
+        return self.configuration.requests_in_flight + streams + _SPARE_CONNECTIONS
+
+    def require_descriptors(self) -> None:
+        """Raise the limit of open files if need be. Raises `InputError` if that is not allowed."""
+        beside = _LEASE_CONNECTIONS + _EVENT_CONNECTIONS + _PORTS * CONNECTIONS + _OTHER_DESCRIPTORS
+        require_descriptors(self.connections + beside)
+
+
+def durations_of(options: SchedulerOptions) -> LeaseDurations:
+    """The durations of the election. Raises `InputError` if they do not go together."""
+    durations = LeaseDurations(
+        lease=options.leader_elect_lease_duration,
+        deadline=options.leader_elect_renew_deadline,
+        retry=options.leader_elect_retry_period,
+    )
+    if options.leader_elect:
+        durations.check()
+    return durations
+
+
+@asynccontextmanager
+async def scheduler_of(
+    arguments: SchedulerArguments, connection: Connection, clock: Clock, log: Log
+) -> AsyncIterator[Scheduler]:
+    """The scheduler for these arguments. Raises `InputError` for a server that cannot be used."""
+    options, configuration = arguments.options, arguments.configuration
+    permissions = MissingPermissions(clock, log)
+    async with AsyncExitStack() as stack:
+        elector = await _elector(stack, options, connection, clock, log, permissions)
+        gate = _gate(options, elector)
+        transport = HttpTransport(
+            connection, user_agent=_USER_AGENT, connections=arguments.connections, gate=gate
+        )
+        await stack.enter_async_context(transport)
+        events = None
+        if not options.dry_run:
+            event_transport = HttpTransport(
+                connection, user_agent=f"{_USER_AGENT} events", connections=_EVENT_CONNECTIONS, gate=gate
+            )
+            await stack.enter_async_context(event_transport)
+            instance = elector.identity if elector is not None else new_identity()
+            events = events_to(event_transport, instance, EventSettings.of(configuration))
+        await try_connection(transport, connection, clock)
+        scheduler = Scheduler(
+            profiles=arguments.profiles,
+            settings=Settings.of(configuration),
+            transport=transport,
+            clock=clock,
+            random=Random(),  # noqa: S311 - for jitter
+            plugin_worker=arguments.plugin_worker,
+            leadership=elector or AlwaysLeading(),
+            log=log,
+            namespaces=options.namespaces or None,
+            permissions=permissions,
+            in_flight=configuration.requests_in_flight,
+            events=events,
+            dry_run=DryRunSettings() if options.dry_run else None,
+        )
+        if elector is not None:
+            register_election_metrics(scheduler.metrics, elector)
+        yield scheduler
+
+
+async def _elector(
+    stack: AsyncExitStack,
+    options: SchedulerOptions,
+    connection: Connection,
+    clock: Clock,
+    log: Log,
+    permissions: MissingPermissions,
+) -> LeaderElector | None:
+    """The elector, on connections of its own; None without an election, and in a dry run.
+
+    Raises `InputError` without a namespace for the Lease.
+    """
+    if not options.leader_elect:
+        return None
+    if options.dry_run:
+        log.info("a dry run takes no lease: --leader-elect is ignored")
+        return None
+    namespace = lease_namespace(options.lease_namespace, os.environ, connection.namespace)
+    transport = HttpTransport(
+        connection, user_agent=f"{_USER_AGENT} leader-election", connections=_LEASE_CONNECTIONS
+    )
+    await stack.enter_async_context(transport)
+    return LeaderElector(
+        transport=PermissionTransport(transport, permissions),
+        clock=clock,
+        log=log,
+        term=LeaseTerm(clock=clock, durations=durations_of(options)),
+        namespace=namespace,
+        identity=new_identity(),
+    )
+
+
+def _gate(options: SchedulerOptions, elector: LeaderElector | None) -> Gate | None:
+    """Called before the body of a request leaves. A dry run lets none leave, whatever part sends it."""
+    if options.dry_run:
+        return lambda: False
+    return elector.term.lasts if elector is not None else None

@@ -130,11 +130,6 @@ class ApiError(Exception):
         self.metadata = metadata or {}
         self.warnings = warnings
 
-    @property
-    def retry_after_seconds(self) -> int | None:
-        """When a client may come again, in seconds."""
-        return (self.details or {}).get("retryAfterSeconds")
-
     def as_object(self) -> Object:
         """The error as a v1 Status."""
         status: Object = {

@@ -22,24 +22,8 @@ _REQUIREMENT = re.compile(
 )
 
 
-class LabelRequirements:
-    """A label selector that was read: all of its requirements must match."""
-
-    def __init__(self, text: str) -> None:
-        """Raises `ApiError` (400) when the text is not a selector."""
-        self._requirements = list(_read(text))
-
-    @property
-    def empty(self) -> bool:
-        """Whether it matches everything."""
-        return not self._requirements
-
-    def matches(self, labels: Labels) -> bool:
-        """Whether an object with these labels is meant."""
-        return all(requirement(labels) for requirement in self._requirements)
-
-
-def _read(text: str) -> Iterator[Requirement]:
+def label_requirements(text: str) -> Iterator[Requirement]:
+    """What a label selector requires, all at once. Raises `ApiError` (400) for another text."""
     place, more = 0, bool(text.strip())
     while more:
         found = _REQUIREMENT.match(text, place)
@@ -119,28 +103,22 @@ METADATA: Readers = {
 """What every kind offers."""
 
 
-class FieldSelector:
-    """A field selector that was read; the terms are (read, wanted value, whether it must be equal)."""
+def field_requirements(text: str, readers: Readers) -> Iterator[Callable[[Object], bool]]:
+    """What a field selector requires, all at once. readers: the fields that the kind offers.
 
-    def __init__(self, text: str, readers: Readers) -> None:
-        """readers: the fields that the kind offers. Raises `ApiError` (400)."""
-        self._terms: list[tuple[ReadField, str, bool]] = []
-        for part in filter(None, _SPLIT.split(text)):
-            match = _TERM.fullmatch(part)
-            if match is None:
-                raise bad_request(f"invalid field selector {text!r}: cannot read {part!r}")
-            field, operator, value = match.groups()
-            # Nothing equals nothing: no condition.
-            if field or value:
-                if field not in readers:
-                    raise bad_request(f"field label not supported: {field}")
-                self._terms.append((readers[field], re.sub(r"\\([\\,=])", r"\1", value), operator != "!="))
+    Raises `ApiError` (400).
+    """
+    for part in filter(None, _SPLIT.split(text)):
+        match = _TERM.fullmatch(part)
+        if match is None:
+            raise bad_request(f"invalid field selector {text!r}: cannot read {part!r}")
+        field, operator, value = match.groups()
+        # Nothing equals nothing: no condition.
+        if field or value:
+            if field not in readers:
+                raise bad_request(f"field label not supported: {field}")
+            yield _comparison(readers[field], re.sub(r"\\([\\,=])", r"\1", value), equal=operator != "!=")
 
-    @property
-    def empty(self) -> bool:
-        """Whether it matches everything."""
-        return not self._terms
 
-    def matches(self, obj: Object) -> bool:
-        """Whether the object is meant."""
-        return all((read(obj) == value) is equal for read, value, equal in self._terms)
+def _comparison(read: ReadField, value: str, *, equal: bool) -> Callable[[Object], bool]:
+    return lambda obj: (read(obj) == value) is equal

@@ -12,27 +12,43 @@ from datetime import datetime
 
 from kruntimes_core.crds import crds
 from kruntimes_core.lab.apiserver.decoding import read, read_patched, warnings_of
-from kruntimes_core.lab.apiserver.deletion import Deleter, is_over
+from kruntimes_core.lab.apiserver.deletion import check_preconditions, is_over, with_finalizer, with_mark
 from kruntimes_core.lab.apiserver.errors import (
     ApiError,
     FieldError,
     already_exists,
     conflict,
+    details_of,
+    forbidden_request,
     invalid,
     invalid_object,
     method_not_allowed,
     not_found,
+    success,
 )
-from kruntimes_core.lab.apiserver.kinds.strategy import Decoded, Resource
-from kruntimes_core.lab.apiserver.metadata import check_place, metadata_of_changed, metadata_of_new
-from kruntimes_core.lab.apiserver.objects import Object, metadata_of, version_of, with_metadata
+from kruntimes_core.lab.apiserver.kinds.builtin import IMMORTAL, builtin_resources, check_takes
+from kruntimes_core.lab.apiserver.kinds.custom_resources import DEFINITIONS_TABLE, resources_of
+from kruntimes_core.lab.apiserver.kinds.strategy import Decoded, Resource, Resources
+from kruntimes_core.lab.apiserver.metadata import check_place, generated, metadata_of_changed, metadata_of_new
+from kruntimes_core.lab.apiserver.objects import Object, key_of, metadata_of, version_of, with_metadata
 from kruntimes_core.lab.apiserver.patches import check_patch, patched
-from kruntimes_core.lab.apiserver.requests import Answer, Patch, WriteOptions, is_version
-from kruntimes_core.lab.apiserver.storage import HISTORY_LIMIT
+from kruntimes_core.lab.apiserver.requests import (
+    AcceptedWrite,
+    Answer,
+    DeleteOptions,
+    ListOptions,
+    Patch,
+    WriteOptions,
+    is_version,
+)
+from kruntimes_core.lab.apiserver.storage import HISTORY_LIMIT, Store, Stored, Table
+from kruntimes_core.lab.apiserver.watch_cache import Page, Selection, Watch, list_page
 from kruntimes_core.model.times import format_time
 
+Observer = Callable[[AcceptedWrite], None]
 
-class ApiServer(Deleter):
+
+class ApiServer:
     """Everything that a kube-apiserver does with the kinds of this system.
 
     A write is decoded, guarded, prepared, validated and kept. The order of the steps is a kube-apiserver's,
@@ -56,9 +72,16 @@ class ApiServer(Deleter):
         controllers: whether what kube-controller-manager does follows at once: a Terminating namespace
         is emptied and goes, and so does what waits for the garbage collector.
         """
-        super().__init__(
-            now=now, uid=uid, source=source, history_limit=history_limit, controllers=controllers
-        )
+        self.now = now
+        self._uid = uid
+        self._controllers = controllers
+        self._source = source if source is not None else random.Random(0)  # noqa: S311 - names, no secrets
+        self.store = Store(history_limit)
+        self.resources = Resources(builtin_resources())
+        self.observers: list[Observer] = []
+        """Told of each accepted write, before its answer."""
+        self.validating = True
+        """Whether objects are validated. A test unsets it to keep what no API server would."""
         self._begin(crds() if definitions_served is None else definitions_served)
 
     def _begin(self, served: Sequence[Object]) -> None:
@@ -66,6 +89,81 @@ class ApiServer(Deleter):
             self.create(self.resources.named("namespaces"), None, {"metadata": {"name": name}})
         for definition in served:
             self.create(self.resources.named("customresourcedefinitions"), None, definition)
+
+    # What is there
+
+    def table(self, resource: Resource) -> Table:
+        """The table that keeps the objects of a resource."""
+        return self.store.table(resource.strategy.table)
+
+    def stored(self, resource: Resource, namespace: str | None, name: str) -> Stored:
+        """One object as it is kept. Raises `ApiError` (404)."""
+        found = self.table(resource).get((namespace or "", name))
+        if found is None:
+            raise not_found(resource.group, resource.plural, name)
+        return found
+
+    def page(self, resource: Resource, namespace: str | None, options: ListOptions) -> Page:
+        """A list, or one page of it, as stored. namespace: None for all. Raises `ApiError`."""
+        selection = Selection(resource, namespace, options)
+        return list_page(self.table(resource), self.store.version, selection, options)
+
+    def get(self, resource: Resource, namespace: str | None, name: str) -> Object:
+        """One object. Raises `ApiError` (404)."""
+        return resource.strategy.from_storage(self.stored(resource, namespace, name).object)
+
+    def list(self, resource: Resource, namespace: str | None = None) -> Sequence[Object]:
+        """All objects, whole and current."""
+        items = self.page(resource, namespace, ListOptions()).items
+        return [resource.strategy.from_storage(stored.object) for stored in items]
+
+    def watch(
+        self, resource: Resource, namespace: str | None, options: ListOptions, wake: Callable[[], None]
+    ) -> Watch:
+        """A watch; wake: see `Watch`. Raises `ApiError`: 400 and 422 for options, 410 for an old version."""
+        options.check_watch()
+        selection = Selection(resource, namespace, options)
+        version = options.version_number()
+        from_now = version == 0 or options.send_initial_events
+        since = None if from_now else version
+        return Watch(self.table(resource), selection, since, lambda: self.store.version, wake)
+
+    # What changes
+
+    def accept(self, resource: Resource, subresource: str, before: Object | None, after: Object) -> Stored:
+        """Keep what was found valid, and tell the observers."""
+        stored = self.table(resource).put(after)
+        if resource.strategy.table == DEFINITIONS_TABLE:
+            for described in resources_of(stored.object):
+                self.resources.add(described)
+        self._tell(AcceptedWrite(resource.plural, resource.group, subresource, before, stored.object))
+        return stored
+
+    def remove(self, resource: Resource, obj: Object) -> Stored:
+        """Take an object away for good, and tell the observers."""
+        gone = self.table(resource).remove(key_of(obj))
+        self._tell(AcceptedWrite(resource.plural, resource.group, "", obj, None))
+        return gone
+
+    def identity(self, metadata: Object) -> tuple[str, str]:
+        """(uid, name) for a new object; the name is generated where only a base is given."""
+        name = metadata.get("name") or ""
+        if not name and metadata.get("generateName"):
+            name = generated(metadata["generateName"], self._source)
+        return self._uid(), name
+
+    def check_namespace(self, resource: Resource, namespace: str, name: str) -> None:
+        """That objects can be created in a namespace. Raises `ApiError`: 404, or 403 while it ends."""
+        if not resource.namespaced:
+            return
+        found = self.store.table("namespaces").get(("", namespace))
+        if found is None:
+            raise not_found("", "namespaces", namespace)
+        check_takes(found.object, resource, name)
+
+    def _tell(self, write: AcceptedWrite) -> None:
+        for observer in self.observers:
+            observer(write)
 
     # Creating and changing
 
@@ -184,6 +282,80 @@ class ApiServer(Deleter):
             # A kind that is seen through two groups is judged in the first; a custom resource says its own.
             group = obj["apiVersion"].rpartition("/")[0] if resource.strategy.table != "events" else ""
             raise invalid_object(group, kind, metadata_of(obj).get("name", ""), errors, warnings)
+
+    # Deleting
+
+    def delete(
+        self, resource: Resource, namespace: str | None, name: str, options: DeleteOptions | None = None
+    ) -> Answer:
+        """Delete an object, at once or when its grace and finalizers are over.
+
+        Answers with the object while it stands (for Pods and Namespaces always), else with a Status.
+        Raises `ApiError`: 403, 404, 409 (preconditions), 405.
+        """
+        options = options or DeleteOptions()
+        if "delete" not in resource.verbs:
+            raise method_not_allowed()
+        obj = self.stored(resource, namespace, name).object
+        if resource.plural == "namespaces":
+            return Answer(self._delete_namespace(resource, obj, options))
+        check_preconditions(resource, obj, options)
+        after = self._marked(resource, obj, options)
+        if not is_over(after):
+            return Answer(resource.strategy.from_storage(after))
+        gone = self.remove(resource, after)
+        if resource.strategy.returns_deleted:
+            return Answer(resource.strategy.from_storage(gone.object))
+        uid = metadata_of(gone.object).get("uid")
+        return Answer(success(details_of(resource.group, resource.plural, name, uid=uid)))
+
+    def delete_collection(
+        self,
+        resource: Resource,
+        namespace: str | None,
+        selected: ListOptions,
+        options: DeleteOptions | None = None,
+    ) -> Page:
+        """Delete every object of a selection; returns them as they were. Raises `ApiError`."""
+        if "deletecollection" not in resource.verbs:
+            raise method_not_allowed()
+        found = self.page(resource, namespace, selected)
+        for stored in found.items:
+            self.delete(resource, *key_of(stored.object), options)
+        return found
+
+    def _marked(self, resource: Resource, obj: Object, options: DeleteOptions) -> Object:
+        """The object with the mark of its deletion, kept where it does not go in the same step."""
+        after = with_mark(resource, obj, options, self.now())
+        if self._controllers:
+            after = with_finalizer(after, None)
+        # A kind with grace is marked first even if it goes at once: watches see both steps.
+        graceful = resource.strategy.grace_seconds(obj, options.grace_period_seconds) is not None
+        if (graceful or not is_over(after)) and after != obj:
+            return self.accept(resource, "", obj, after).object
+        return after
+
+    def _delete_namespace(self, resource: Resource, obj: Object, options: DeleteOptions) -> Object:
+        name = metadata_of(obj)["name"]
+        if name in IMMORTAL:
+            raise forbidden_request("", "namespaces", name, "this namespace may not be deleted")
+        check_preconditions(resource, obj, options)
+        if "deletionTimestamp" in metadata_of(obj):
+            return obj
+        ending = with_mark(resource, obj, DeleteOptions(), self.now())
+        ending = with_metadata(ending, deletionGracePeriodSeconds=None)
+        ending = {**ending, "status": {**obj.get("status", {}), "phase": "Terminating"}}
+        after = self.accept(resource, "", obj, ending).object
+        if self._controllers:
+            self._empty(name)
+            self.remove(resource, after)
+        return after
+
+    def _empty(self, namespace: str) -> None:
+        tables = {one.strategy.table: one for one in self.resources if one.namespaced}
+        for resource in tables.values():
+            for stored in self.page(resource, namespace, ListOptions()).items:
+                self.remove(resource, stored.object)
 
 
 # Guards

@@ -102,13 +102,10 @@ class Table:
         self.history.add(Change(stored.version, key, before, stored, stored))
         return stored
 
-    def remove(self, key: Key, last: Object | None = None) -> Stored:
-        """Take an object away; last: how it looked at the end. Returns what watches are told.
-
-        Raises `KeyError` when there is none.
-        """
+    def remove(self, key: Key) -> Stored:
+        """Take an object away; returns what watches are told. Raises `KeyError` when there is none."""
         before = self._objects.pop(key)
-        told = self._versioned(before.object if last is None else last)
+        told = self._versioned(before.object)
         self.history.add(Change(told.version, key, before, None, told))
         return told
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -76,28 +76,19 @@ class PrinterColumn:
         }
 
 
-def name_column(priority: int = 0) -> PrinterColumn:
-    """The column of the name."""
-    return PrinterColumn(
-        "Name", lambda obj, _: metadata_of(obj).get("name", ""), format="name", priority=priority
-    )
-
-
-def age_column() -> PrinterColumn:
-    """The column of the age, as built-in kinds have it."""
-    return PrinterColumn("Age", lambda obj, now: age(metadata_of(obj).get("creationTimestamp"), now))
+_NAME = PrinterColumn("Name", lambda obj, _: metadata_of(obj).get("name", ""), format="name")
+_AGE = PrinterColumn("Age", lambda obj, now: age(metadata_of(obj).get("creationTimestamp"), now))
 
 
 # Custom resources
 
 
+_CUSTOM_AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
+
+
 def custom_columns(entries: Iterable[Mapping[str, Any]]) -> tuple[PrinterColumn, ...]:
     """The columns of a custom resource, from `additionalPrinterColumns`."""
-    return (name_column(), *map(_custom, entries)) if entries else (name_column(), _default_age())
-
-
-def _default_age() -> PrinterColumn:
-    return _custom({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"})
+    return (_NAME, *map(_custom, entries or [_CUSTOM_AGE]))
 
 
 def _custom(entry: Mapping[str, Any]) -> PrinterColumn:
@@ -152,14 +143,14 @@ _SHOWN: Mapping[str, Callable[[Any, datetime], Any]] = {
 # Namespaces and Leases
 
 NAMESPACE_COLUMNS = (
-    name_column(),
+    _NAME,
     PrinterColumn("Status", lambda obj, _: status_of(obj).get("phase")),
-    age_column(),
+    _AGE,
 )
 LEASE_COLUMNS = (
-    name_column(),
+    _NAME,
     PrinterColumn("Holder", lambda obj, _: spec_of(obj).get("holderIdentity", "")),
-    age_column(),
+    _AGE,
 )
 
 # Pods
@@ -204,11 +195,11 @@ def _address(obj: Object, _: datetime) -> str:
 
 
 POD_COLUMNS = (
-    name_column(),
+    _NAME,
     PrinterColumn("Ready", _ready),
     PrinterColumn("Status", _phase),
     PrinterColumn("Restarts", _restarts),
-    age_column(),
+    _AGE,
     PrinterColumn("IP", _address, priority=1),
     PrinterColumn("Node", lambda obj, _: spec_of(obj).get("nodeName") or _NONE, priority=1),
     PrinterColumn(
@@ -262,6 +253,6 @@ EVENT_COLUMNS = (
     PrinterColumn("Message", lambda event, _: event.get("message", "").strip()),
     PrinterColumn("First Seen", _first_seen, priority=1),
     PrinterColumn("Count", _count, priority=1),
-    name_column(priority=1),
+    replace(_NAME, priority=1),
 )
 """Cells are made of the stored (core/v1) form, whichever group the client names."""

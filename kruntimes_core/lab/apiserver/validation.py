@@ -1,4 +1,4 @@
-"""Validation of an object against its schema: types, limits, patterns, required fields and unique keys.
+"""Validation of an object against its schema: types, limits, patterns, required fields, keys and rules.
 
 What is the same object as before, or equal to it, is not judged again: an update is never refused for what
 it does not touch.
@@ -12,9 +12,12 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import date
-from typing import Any, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
 from kruntimes_core.lab.apiserver.errors import (
+    OMITTED,
+    Cause,
     FieldError,
     duplicate,
     invalid,
@@ -25,11 +28,15 @@ from kruntimes_core.lab.apiserver.errors import (
     type_invalid,
 )
 from kruntimes_core.lab.apiserver.objects import Object
-from kruntimes_core.lab.apiserver.schema import Node, child, index, json_type
+from kruntimes_core.lab.apiserver.schema import Node, ValidationRule, child, index, json_type
+
+if TYPE_CHECKING:
+    from cel import Program
 
 ABSENT: Final = object()
 """Stands for "nothing was here": a null may have been."""
 
+_CAUSES = {cause.value[0]: cause for cause in Cause}
 _INT_OR_STRING = frozenset({"integer", "string"})
 _RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})")
@@ -218,3 +225,59 @@ def _repeated_here(node: Node, value: list[Any], path: str) -> Iterator[FieldErr
         seen[text] = seen.get(text, 0) + 1
         if seen[text] == 2:
             yield duplicate(index(path, place), shown)
+
+
+# Rules (`x-kubernetes-validations`), in the Common Expression Language. A rule about a part that did not
+# change is not evaluated: what it would refuse is only a warning on a kube-apiserver, and a rule that
+# compares with the old value has nothing to compare.
+
+
+def broken_rules(node: Node, value: Any, old: Any, path: str = "") -> Iterator[FieldError]:
+    """What the rules refuse in a value; old: None for a new one.
+
+    Raises `ValueError` for a rule that cannot be compiled.
+    """
+    if not node.has_rules or value is None:
+        return
+    if old is not None and (value is old or value == old):
+        return
+    yield from _broken_here(node, value, old, path)
+    if isinstance(value, dict):
+        before = old if isinstance(old, dict) else {}
+        for name, below in value.items():
+            known = node.properties.get(name, node.values)
+            if known is not None:
+                yield from broken_rules(known, below, before.get(name), child(path, name))
+    elif isinstance(value, list) and node.items is not None:
+        partner = partner_finder(node, old)
+        for place, item in enumerate(value):
+            yield from broken_rules(node.items, item, partner(item), index(path, place))
+
+
+def _broken_here(node: Node, value: Any, old: Any, path: str) -> Iterator[FieldError]:
+    for rule in node.rules:
+        needs_old = "oldSelf" in rule.text
+        if needs_old and old is None:
+            continue
+        context = {"self": value, "oldSelf": old} if needs_old else {"self": value}
+        problem = _evaluate(rule, context)
+        if problem is not None:
+            at = path + rule.field_path if path else rule.field_path.lstrip(".")
+            shown = OMITTED if isinstance(value, dict | list) else value
+            yield FieldError(_CAUSES[rule.reason], at, shown, problem)
+
+
+def _evaluate(rule: ValidationRule, context: dict[str, Any]) -> str | None:
+    program = _program(rule.text)
+    try:
+        return None if program.execute(context) is True else rule.message
+    except (ArithmeticError, LookupError, TypeError, ValueError, RuntimeError) as error:
+        return f"{error} evaluating rule: {rule.message}"
+
+
+@cache
+def _program(text: str) -> Program:
+    # Here, because the library loads its command line too, which takes a quarter of a second.
+    import cel
+
+    return cel.compile(text)

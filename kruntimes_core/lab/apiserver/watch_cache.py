@@ -20,7 +20,7 @@ from kruntimes_core.lab.apiserver.errors import (
 from kruntimes_core.lab.apiserver.kinds.strategy import Resource
 from kruntimes_core.lab.apiserver.objects import Object, key_of, metadata_of
 from kruntimes_core.lab.apiserver.requests import ListOptions
-from kruntimes_core.lab.apiserver.selectors import FieldSelector, LabelRequirements
+from kruntimes_core.lab.apiserver.selectors import field_requirements, label_requirements
 from kruntimes_core.lab.apiserver.storage import Change, Stored, Table
 
 _TOKEN_VERSION = "meta.k8s.io/v1"  # noqa: S105 - the format of continue tokens, no secret
@@ -38,22 +38,21 @@ class Selection:
     def __init__(self, resource: Resource, namespace: str | None, options: ListOptions) -> None:
         """namespace: None for all. Raises `ApiError` (400) for selectors that cannot be read."""
         self._namespace = namespace
-        self._labels = LabelRequirements(options.label_selector)
-        self._fields = FieldSelector(options.field_selector, resource.fields)
+        self._labels = list(label_requirements(options.label_selector))
+        self._fields = list(field_requirements(options.field_selector, resource.fields))
 
     @property
     def selective(self) -> bool:
         """Whether labels or fields leave something out."""
-        return not (self._labels.empty and self._fields.empty)
+        return bool(self._labels or self._fields)
 
     def matches(self, obj: Object) -> bool:
         """Whether a stored object is meant."""
         metadata = metadata_of(obj)
-        return (
-            (self._namespace is None or metadata.get("namespace", "") == self._namespace)
-            and self._labels.matches(metadata.get("labels", {}))
-            and self._fields.matches(obj)
-        )
+        if self._namespace is not None and metadata.get("namespace", "") != self._namespace:
+            return False
+        labels = metadata.get("labels", {})
+        return all(meant(labels) for meant in self._labels) and all(meant(obj) for meant in self._fields)
 
 
 @dataclass(frozen=True, slots=True)

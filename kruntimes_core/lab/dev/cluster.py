@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from random import Random
 
@@ -116,12 +116,15 @@ async def dev_cluster(
     server, counts = EmbeddedServer(port=settings.port, log=log), RunCounts(clock)
     server.api.observers.append(counts.note)
     random = Random(settings.behaviour.seed)  # noqa: S311 - for jitter
-    async with (
-        _listening(server, settings.port),
-        _transport(server) as for_scheduler,
-        _transport(server) as for_events,
-        _transport(server) as for_pods,
-    ):
+    async with AsyncExitStack() as stack:
+        try:
+            await stack.enter_async_context(server)
+        except OSError as error:
+            why = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
+            where = f"127.0.0.1:{settings.port}"
+            raise InputError(f"cannot listen on {where}: {why}: choose another --port") from error
+        transports = [await stack.enter_async_context(_transport(server)) for _ in range(3)]
+        for_scheduler, for_events, for_pods = transports
         scheduler = Scheduler(
             profiles=placing.profiles,
             settings=placing.engine,
@@ -145,19 +148,6 @@ def _create_runtimes(server: EmbeddedServer, settings: DevSettings) -> None:
     resource = server.api.resources.named("runtimes")
     for name in settings.runtimes:
         server.api.create(resource, NAMESPACE, runtime(name, settings.pods, settings.capacity))
-
-
-@asynccontextmanager
-async def _listening(server: EmbeddedServer, port: int) -> AsyncIterator[None]:
-    try:
-        await server.__aenter__()
-    except OSError as error:
-        why = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror or str(error)
-        raise InputError(f"cannot listen on 127.0.0.1:{port}: {why}: choose another --port") from error
-    try:
-        yield
-    finally:
-        await server.__aexit__(None, None, None)
 
 
 def _transport(server: EmbeddedServer) -> HttpTransport:

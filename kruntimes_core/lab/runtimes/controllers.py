@@ -45,36 +45,31 @@ def is_ready(pod: Object) -> bool:
     )
 
 
-class PodRule:
-    """The next step of a Pod."""
+def pod_stage(pod: Object) -> Hashable:
+    """Each heartbeat is a stage, from which the time to the next one counts."""
+    metadata, probed = pod["metadata"], condition(pod, HEARTBEAT).get("lastProbeTime")
+    return metadata["uid"], is_ready(pod), "deletionTimestamp" in metadata, probed
 
-    def __init__(self, behaviour: Behaviour) -> None:
-        self._start = ticks(behaviour.start_seconds)
-        self._stop = ticks(behaviour.stop_seconds)
-        self._heartbeat = ticks(behaviour.heartbeat_seconds)
 
-    def stage(self, pod: Object) -> Hashable:
-        """Each heartbeat is a stage, from which the time to the next one counts."""
-        metadata, probed = pod["metadata"], condition(pod, HEARTBEAT).get("lastProbeTime")
-        return metadata["uid"], is_ready(pod), "deletionTimestamp" in metadata, probed
-
-    def step(self, seen: KnownObject, world: ObjectIndex) -> NextRequest | None:
-        """End it, start it, or let it send its next heartbeat."""
-        pod = seen.object
-        if "deletionTimestamp" in pod["metadata"]:
-            return NextRequest(seen.since + self._stop, lambda _: delete(PODS, pod, grace_seconds=0))
-        if _orphaned(pod, world):
-            return NextRequest(seen.since, lambda _: delete(PODS, pod))
-        if pod.get("status", {}).get("phase") in _ENDED:
-            return None
-        wait = self._heartbeat if is_ready(pod) else self._start
-        return NextRequest(seen.since + wait, lambda now: _alive(pod, now))
+def pod_step(behaviour: Behaviour, seen: KnownObject, world: ObjectIndex) -> NextRequest | None:
+    """End it, start it, or let it send its next heartbeat."""
+    pod = seen.object
+    if "deletionTimestamp" in pod["metadata"]:
+        return NextRequest(
+            seen.since + ticks(behaviour.stop_seconds), lambda _: delete(PODS, pod, grace_seconds=0)
+        )
+    if _orphaned(pod, world):
+        return NextRequest(seen.since, lambda _: delete(PODS, pod))
+    if pod.get("status", {}).get("phase") in _ENDED:
+        return None
+    wait = behaviour.heartbeat_seconds if is_ready(pod) else behaviour.start_seconds
+    return NextRequest(seen.since + ticks(wait), lambda now: _alive(pod, now))
 
 
 def _orphaned(pod: Object, world: ObjectIndex) -> bool:
     """Whether the Runtime that the Pod belongs to is gone."""
     owners = [own for own in pod["metadata"].get("ownerReferences", ()) if own["kind"] == "Runtime"]
-    found = [world.runtime(pod["metadata"]["namespace"], own["name"]) for own in owners]
+    found = [world.object(RUNTIMES, pod["metadata"]["namespace"], own["name"]) for own in owners]
     return any(
         one is None or one["metadata"]["uid"] != own["uid"] for own, one in zip(owners, found, strict=True)
     )
@@ -123,18 +118,16 @@ def _running(container: Object, moment: str) -> Object:
 _NODE = "simulated"
 
 
-class RuntimeRule:
-    """The next step of a Runtime."""
+def runtime_stage(runtime: Object) -> Hashable:
+    """There is only one: what is missing is missing at once."""
+    return (runtime["metadata"]["uid"],)
 
-    def stage(self, runtime: Object) -> Hashable:
-        """There is only one: what is missing is missing at once."""
-        return (runtime["metadata"]["uid"],)
 
-    def step(self, seen: KnownObject, world: ObjectIndex) -> NextRequest | None:
-        """Make a Pod that is missing, take one away that is too many, or say how many are ready."""
-        runtime = seen.object
-        request = _next_request(runtime, world)
-        return None if request is None else NextRequest(seen.since, lambda _: request)
+def runtime_step(seen: KnownObject, world: ObjectIndex) -> NextRequest | None:
+    """Make a Pod that is missing, take one away that is too many, or say how many are ready."""
+    runtime = seen.object
+    request = _next_request(runtime, world)
+    return None if request is None else NextRequest(seen.since, lambda _: request)
 
 
 def _next_request(runtime: Object, world: ObjectIndex) -> WriteRequest | None:
@@ -145,7 +138,7 @@ def _next_request(runtime: Object, world: ObjectIndex) -> WriteRequest | None:
         return None
     wanted = [f"{metadata['name']}-{number}" for number in range(runtime["spec"].get("replicas", 1))]
     for name in wanted:
-        if world.pod(metadata["namespace"], name) is None:
+        if world.object(PODS, metadata["namespace"], name) is None:
             return _creation(runtime, name)
     for name in sorted(set(owned) - set(wanted)):
         if "deletionTimestamp" not in owned[name]["metadata"]:
@@ -195,25 +188,24 @@ def _with_images(spec: Mapping[str, Any]) -> dict[str, Any]:
 _BEHIND = 1 * SECOND
 
 
-class WorkspaceRule:
-    """The next step of a PersistentWorkspace."""
+def workspace_stage(workspace: Object) -> Hashable:
+    """Its phase."""
+    return workspace["metadata"]["uid"], _phase(workspace)
 
-    def stage(self, workspace: Object) -> Hashable:
-        """Its phase."""
-        return workspace["metadata"]["uid"], _phase(workspace)
 
-    def step(self, seen: KnownObject, world: ObjectIndex) -> NextRequest | None:
-        """Bind it to a ready Pod of its Runtime, or say that its Pod is gone."""
-        workspace = seen.object
-        namespace = workspace["metadata"]["namespace"]
-        if _phase(workspace) == "Pending":
-            pod = _quietest(workspace, world)
-            return None if pod is None else NextRequest(seen.since, lambda now: _bound(workspace, pod, now))
-        if _phase(workspace) == "Bound" and world.pod(namespace, workspace["status"]["boundPod"]) is None:
-            return NextRequest(
-                seen.since + _BEHIND, lambda _: patch_status(WORKSPACES, workspace, {"phase": "Lost"})
-            )
-        return None
+def workspace_step(seen: KnownObject, world: ObjectIndex) -> NextRequest | None:
+    """Bind it to a ready Pod of its Runtime, or say that its Pod is gone."""
+    workspace = seen.object
+    namespace = workspace["metadata"]["namespace"]
+    if _phase(workspace) == "Pending":
+        pod = _quietest(workspace, world)
+        return None if pod is None else NextRequest(seen.since, lambda now: _bound(workspace, pod, now))
+    bound_to = workspace.get("status", {}).get("boundPod", "")
+    if _phase(workspace) == "Bound" and world.object(PODS, namespace, bound_to) is None:
+        return NextRequest(
+            seen.since + _BEHIND, lambda _: patch_status(WORKSPACES, workspace, {"phase": "Lost"})
+        )
+    return None
 
 
 def _phase(workspace: Object) -> str:

@@ -116,9 +116,9 @@ class ObjectIndex:
 
     # What rules ask
 
-    def pod(self, namespace: str, name: str) -> Object | None:
-        """A Pod, None when there is none."""
-        seen = self.find(ObjectRef(PODS.plural, namespace, name))
+    def object(self, resource: ApiResource, namespace: str, name: str) -> Object | None:
+        """An object, None when there is none."""
+        seen = self.find(ObjectRef(resource.plural, namespace, name))
         return None if seen is None else seen.object
 
     def pods(self, namespace: str, runtime: str) -> Iterator[Object]:
@@ -127,11 +127,6 @@ class ObjectIndex:
             metadata = seen.object["metadata"]
             if metadata["namespace"] == namespace and runtime_of(seen.object) == runtime:
                 yield seen.object
-
-    def runtime(self, namespace: str, name: str) -> Object | None:
-        """A Runtime, None when there is none."""
-        seen = self.find(ObjectRef(RUNTIMES.plural, namespace, name))
-        return None if seen is None else seen.object
 
     def objects(self, resource: ApiResource, namespace: str) -> Iterator[tuple[ObjectRef, Object]]:
         """The objects of a resource in a namespace."""

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from kruntimes_core.cluster.client.resources import RUNS
+from kruntimes_core.cluster.client.resources import PODS, RUNS
 from kruntimes_core.engine.clock import SECOND, ticks
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.lab.runtimes.objects import (
@@ -123,48 +123,44 @@ def _conditions(run: Object) -> list[Any]:
 _BEHIND = 1 * SECOND
 
 
-class RunRule:
-    """The next step of a Run."""
+def run_stage(run: Object) -> Hashable:
+    """Its phase, attempt and Pod."""
+    status = run.get("status", {})
+    return run["metadata"]["uid"], status.get("phase"), attempt(run), status.get("assignedPodUID")
 
-    def __init__(self, behaviour: Behaviour) -> None:
-        self._behaviour = behaviour
 
-    def stage(self, run: Object) -> Hashable:
-        """Its phase, attempt and Pod."""
-        status = run.get("status", {})
-        return run["metadata"]["uid"], status.get("phase"), attempt(run), status.get("assignedPodUID")
+def run_step(behaviour: Behaviour, seen: KnownObject, world: ObjectIndex) -> NextRequest | None:
+    """Start it, end it, or remove it when it has been over for long enough."""
+    run = seen.object
+    phase = run.get("status", {}).get("phase")
+    if phase in TERMINAL_PHASES:
+        return _removal(seen)
+    if phase not in ACTIVE_PHASES:
+        return None
+    if run["spec"].get("cancelRequested") or "deletionTimestamp" in run["metadata"]:
+        return NextRequest(seen.since, partial(cancelled, run))
+    if not _has_pod(run, world):
+        return NextRequest(seen.since + _BEHIND, partial(failed, run, *POD_LOST))
+    if phase == "Scheduled":
+        return NextRequest(seen.since, partial(started, run))
+    return _end(behaviour, seen)
 
-    def step(self, seen: KnownObject, world: ObjectIndex) -> NextRequest | None:
-        """Start it, end it, or remove it when it has been over for long enough."""
-        run = seen.object
-        phase = run.get("status", {}).get("phase")
-        if phase in TERMINAL_PHASES:
-            return _removal(seen)
-        if phase not in ACTIVE_PHASES:
-            return None
-        if run["spec"].get("cancelRequested") or "deletionTimestamp" in run["metadata"]:
-            return NextRequest(seen.since, partial(cancelled, run))
-        if not _has_pod(run, world):
-            return NextRequest(seen.since + _BEHIND, partial(failed, run, *POD_LOST))
-        if phase == "Scheduled":
-            return NextRequest(seen.since, partial(started, run))
-        return self._end(seen)
 
-    def _end(self, seen: KnownObject) -> NextRequest | None:
-        """How a Run that was started ends if nobody cancels it."""
-        run = seen.object
-        function = run["spec"]["mode"].get("function")
-        if function is not None:
-            # Nobody calls a simulated function, so it is idle from the beginning.
-            return _after(seen, function.get("idleTimeoutSeconds"), succeeded)
-        metadata = run["metadata"]
-        fate = self._behaviour.fate(metadata["namespace"], metadata["name"], attempt(run))
-        timeout = parse_duration(run["spec"].get("timeout"))
-        if timeout is not None and 0 < timeout < fate.seconds:
-            return NextRequest(seen.since + ticks(timeout), partial(timed_out, run))
-        if fate.fails:
-            return NextRequest(seen.since + ticks(fate.seconds), partial(failed, run, *TASK_FAILED))
-        return _after(seen, fate.seconds, succeeded)
+def _end(behaviour: Behaviour, seen: KnownObject) -> NextRequest | None:
+    """How a Run that was started ends if nobody cancels it."""
+    run = seen.object
+    function = run["spec"]["mode"].get("function")
+    if function is not None:
+        # Nobody calls a simulated function, so it is idle from the beginning.
+        return _after(seen, function.get("idleTimeoutSeconds"), succeeded)
+    metadata = run["metadata"]
+    seconds, fails = behaviour.fate(metadata["namespace"], metadata["name"], attempt(run))
+    timeout = parse_duration(run["spec"].get("timeout"))
+    if timeout is not None and 0 < timeout < seconds:
+        return NextRequest(seen.since + ticks(timeout), partial(timed_out, run))
+    if fails:
+        return NextRequest(seen.since + ticks(seconds), partial(failed, run, *TASK_FAILED))
+    return _after(seen, seconds, succeeded)
 
 
 def _after(seen: KnownObject, seconds: float | None, ending: Ending) -> NextRequest | None:
@@ -176,14 +172,11 @@ def _after(seen: KnownObject, seconds: float | None, ending: Ending) -> NextRequ
 def _removal(seen: KnownObject) -> NextRequest | None:
     """`ttlSecondsAfterFinished`, as the Run controller keeps it."""
     seconds = seen.object["spec"].get("ttlSecondsAfterFinished")
-
-    if seconds is None:
-        return None
-    return NextRequest(seen.since + ticks(seconds), lambda _: delete(RUNS, seen.object))
+    return _after(seen, seconds, lambda run, _: delete(RUNS, run))
 
 
 def _has_pod(run: Object, world: ObjectIndex) -> bool:
     """Whether the very Pod that the Run was bound to is still there."""
     status = run["status"]
-    pod = world.pod(run["metadata"]["namespace"], status.get("assignedPod", ""))
+    pod = world.object(PODS, run["metadata"]["namespace"], status.get("assignedPod", ""))
     return pod is not None and status.get("assignedPodUID") in (None, pod["metadata"]["uid"])

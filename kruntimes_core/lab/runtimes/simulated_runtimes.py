@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 from pydantic_core import from_json
@@ -17,8 +18,8 @@ from kruntimes_core.cluster.informers.reflector import Reflector
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
-from kruntimes_core.lab.runtimes.objects import FOLLOWED, Object, WriteRequest
-from kruntimes_core.lab.runtimes.simulation import Due, RuntimeSimulation
+from kruntimes_core.lab.runtimes.objects import FOLLOWED, ObjectRef, WriteRequest
+from kruntimes_core.lab.runtimes.simulation import RuntimeSimulation
 
 _TIMEOUT_SECONDS = 10.0
 _LONGEST_REST_SECONDS = 1.0
@@ -72,7 +73,7 @@ class SimulatedRuntimes:
             due = self._simulation.take(self._clock.now())
             if due is None:
                 return
-            task = group.create_task(self._send(due))
+            task = group.create_task(self._send(*due))
             self._sending.add(task)
             task.add_done_callback(self._sending.discard)
 
@@ -91,19 +92,19 @@ class SimulatedRuntimes:
         event(self._clock.now())
         self._wakeup.set()
 
-    async def _send(self, due: Due) -> None:
+    async def _send(self, ref: ObjectRef, request: WriteRequest) -> None:
         try:
-            response = await self._transport.request(_call(due.request))
+            response = await self._transport.request(_call(request))
             if response.status == 409:
-                response = await self._transport.request(_read(due.request))
-            done = self._take(due.request, response)
+                response = await self._transport.request(_read(request))
+            done = self._take(request, response)
         except TransportError as error:
             self._log.warning(f"a simulated Pod cannot write: {error}")
             done = False
         if done:
-            self._simulation.settled(due.ref)
+            self._simulation.settled(ref)
         else:
-            self._simulation.failed(due.ref, self._clock.now())
+            self._simulation.failed(ref, self._clock.now())
         self._wakeup.set()
 
     def _take(self, request: WriteRequest, response: Response) -> bool:
@@ -149,25 +150,12 @@ def _event_handler(
     resource: ApiResource, simulation: RuntimeSimulation, handle: Callable[[Callable[[Now], None]], None]
 ) -> ResourceEventHandler:
     """Objects as they are, instead of the scheduler's observations; an event is a call of the simulation."""
-
-    def changed(obj: Object) -> Callable[[Now], None]:
-        return lambda now: simulation.observe(resource, obj, now)
-
-    def gone(*, namespace: str, name: str, **_: str) -> Callable[[Now], None]:
-        return lambda now: simulation.gone(resource, namespace, name)
-
-    def listed(*, observations: tuple[Object, ...], **_: object) -> Callable[[Now], None]:
-        return lambda now: simulation.listed(resource, observations, now)
-
-    def whole(obj: Object) -> Object:
-        return obj
-
     return ResourceEventHandler(
         resource=resource,
         namespace=None,
-        decode=whole,
-        observe=changed,
-        gone=gone,
-        listed=listed,
+        decode=lambda obj: obj,
+        observe=lambda obj: partial(simulation.observe, resource, obj),
+        gone=lambda *, namespace, name, **_: lambda now: simulation.gone(resource, namespace, name),
+        listed=lambda *, observations, **_: partial(simulation.listed, resource, observations),
         handle=handle,
     )

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import partial
 from itertools import count
-from typing import Protocol
 
 from kruntimes_core.cluster.client.resources import PODS, RUNS, WORKSPACES, ApiResource
 from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.lab.runtimes.behaviour import Behaviour
-from kruntimes_core.lab.runtimes.controllers import PodRule, RuntimeRule, WorkspaceRule
+from kruntimes_core.lab.runtimes.controllers import (
+    pod_stage,
+    pod_step,
+    runtime_stage,
+    runtime_step,
+    workspace_stage,
+    workspace_step,
+)
 from kruntimes_core.lab.runtimes.objects import (
     FOLLOWED,
     RUNTIMES,
@@ -25,39 +31,27 @@ from kruntimes_core.lab.runtimes.objects import (
     ref_of,
     runtime_of,
 )
-from kruntimes_core.lab.runtimes.runtimed import RunRule
+from kruntimes_core.lab.runtimes.runtimed import run_stage, run_step
 from kruntimes_core.model.metadata import older
 
 _BACKOFF = 1 * SECOND
 
 
-class ObjectRule(Protocol):
-    """What one kind of object does next."""
-
-    def stage(self, obj: Object) -> Hashable:
-        """Where the object stands; its step's time counts from when that was first seen."""
-
-    def step(self, seen: KnownObject, world: ObjectIndex) -> NextRequest | None:
-        """The next step; None when only a change brings one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """A request that is to be sent now. `answered` or `failed` is due for `ref` after it."""
-
-    ref: ObjectRef
-    request: WriteRequest
+Stage = Callable[[Object], Hashable]
+"""Where an object stands; its step's time counts from when that was first seen."""
+Step = Callable[[KnownObject, ObjectIndex], NextRequest | None]
+"""What an object does next; None when only a change brings something."""
 
 
 class RuntimeSimulation:
     """Has at most one request under way for each object, and nothing before all lists are in."""
 
     def __init__(self, behaviour: Behaviour) -> None:
-        self._rules: dict[str, ObjectRule] = {
-            RUNTIMES.plural: RuntimeRule(),
-            PODS.plural: PodRule(behaviour),
-            RUNS.plural: RunRule(behaviour),
-            WORKSPACES.plural: WorkspaceRule(),
+        self._rules: dict[str, tuple[Stage, Step]] = {
+            RUNTIMES.plural: (runtime_stage, runtime_step),
+            PODS.plural: (pod_stage, partial(pod_step, behaviour)),
+            RUNS.plural: (run_stage, partial(run_step, behaviour)),
+            WORKSPACES.plural: (workspace_stage, workspace_step),
         }
         self._world = ObjectIndex()
         self._unlisted = {resource.plural for resource in FOLLOWED}
@@ -76,7 +70,8 @@ class RuntimeSimulation:
         version = obj["metadata"]["resourceVersion"]
         if known is not None and older(version, known.object["metadata"]["resourceVersion"]):
             return
-        stage = self._rules[resource.plural].stage(obj)
+        stage_of, _ = self._rules[resource.plural]
+        stage = stage_of(obj)
         moved = known is None or known.stage != stage
         since = now.ticks if known is None or moved else known.since
         self._world.put(ref, KnownObject(lean(resource, obj), stage, since))
@@ -106,8 +101,8 @@ class RuntimeSimulation:
 
     # What goes out
 
-    def take(self, now: Now) -> Due | None:
-        """The next request that is due; None when nothing is."""
+    def take(self, now: Now) -> tuple[ObjectRef, WriteRequest] | None:
+        """The next request that is due, after which `settled` or `failed` is; None when nothing is due."""
         if self._unlisted:
             return None
         while self._queue and self._queue[0][0] <= now.ticks:
@@ -115,7 +110,7 @@ class RuntimeSimulation:
             if self._steps.get(ref) is step and ref not in self._under_way:
                 del self._steps[ref]
                 self._under_way.add(ref)
-                return Due(ref, step.make(now.wall))
+                return ref, step.make(now.wall)
         return None
 
     @property
@@ -138,9 +133,9 @@ class RuntimeSimulation:
     # Inside
 
     def _reconsider(self, ref: ObjectRef) -> None:
-        """Ask the rule for the object's next step."""
-        seen = self._world.find(ref)
-        step = None if seen is None else self._rules[ref.plural].step(seen, self._world)
+        """Find the object's next step."""
+        seen, (_, next_step) = self._world.find(ref), self._rules[ref.plural]
+        step = None if seen is None else next_step(seen, self._world)
         if step is None:
             self._steps.pop(ref, None)
             return

@@ -90,12 +90,12 @@ FEW = 2.0
 def test_no_hook_is_asked_more_often_than_in_proportion(profiles: Profiles, workload: Timed) -> None:
     bench = EngineBench([workload], SHAPE, EngineSetup(profiles, Settings()), 1, growth=True)
     assert len(list(bench.run())) == bench.steps
-    grown = [(growth.dimension, hook) for growth in bench.growth for hook in growth.hooks]
-    assert any(max(hook.calls.values) > FEW for _, hook in grown), "a plugin was asked something"
+    grown = [(growth["with"], hook) for growth in bench.growth for hook in growth["hooks"]]
+    assert any(max(hook["calls"]) > FEW for _, hook in grown), "a plugin was asked something"
     steep = [
-        (dimension, hook.name, hook.calls.values)
+        (dimension, hook["plugin"], hook["hook"], hook["calls"])
         for dimension, hook in grown
-        if max(hook.calls.values) > FEW and hook.calls.exponent > 1
+        if max(hook["calls"]) > FEW and hook["callsExponent"] > 1
     ]
     assert not steep
 

@@ -8,7 +8,7 @@ import pytest
 
 from kruntimes_core.cli.scheduler.command import SchedulerOptions
 from kruntimes_core.cli.scheduler.debug_pages import decider_pages
-from kruntimes_core.cli.scheduler.serve import Addresses
+from kruntimes_core.cli.scheduler.serve import addresses_of
 from kruntimes_core.framework.configuration import Configuration, load_configuration
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.model.messages import InputError
@@ -42,13 +42,15 @@ def test_the_pages_show_what_is_in_force_when_they_are_read() -> None:
 @pytest.mark.parametrize("address", [":8082", "0.0.0.0:8082", "10.0.0.1:1", "[::]:1", "example.org:1"])
 def test_it_listens_on_loopback_alone(address: str) -> None:
     with pytest.raises(InputError, match="is not a loopback address: write "):
-        Addresses.of(SchedulerOptions(debug_bind_address=address))
+        addresses_of(SchedulerOptions(debug_bind_address=address))
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:8082", "[::1]:8082", "localhost:0"])
 def test_loopback_has_several_names(address: str) -> None:
-    assert Addresses.of(SchedulerOptions(debug_bind_address=address)).debug is not None
+    *_, debug = addresses_of(SchedulerOptions(debug_bind_address=address))
+    assert debug is not None
 
 
 def test_it_is_off_unless_it_is_given() -> None:
-    assert Addresses.of(SchedulerOptions()).debug is None
+    *_, debug = addresses_of(SchedulerOptions())
+    assert debug is None

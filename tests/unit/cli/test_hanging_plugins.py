@@ -176,7 +176,7 @@ def test_a_reload_that_hangs_is_told_and_a_later_one_is_taken(
         worker = ThreadPluginWorker(log, limit_seconds=LIMIT)
         worker.build(Configuration(), PluginRegistry())
         install(step, hang)
-        reloading = Reloading(host, str(path), Configuration(), PluginRegistry(), worker.build, log)
+        reloading = Reloading(host.reload, str(path), Configuration(), PluginRegistry(), worker.build, log)
         for number in (1, 2):
             reloading.begin()
             await told(number)

@@ -49,7 +49,7 @@ def reloaded(path: str | None, begin: Callable[[Reloading], None] = Reloading.be
         host, lines = Host(), Lines()
         begin(
             Reloading(
-                host,
+                host.reload,
                 path,
                 load_configuration(STEADY, "config"),
                 PluginRegistry(),
@@ -130,7 +130,9 @@ def test_a_configuration_that_is_being_read_is_not_read_twice() -> None:
 
     async def main() -> tuple[str, Host]:
         host, lines = Host(), Lines()
-        begun = Reloading(host, None, Configuration(), PluginRegistry(), hang, Log(lines, SystemClock()))
+        begun = Reloading(
+            host.reload, None, Configuration(), PluginRegistry(), hang, Log(lines, SystemClock())
+        )
         begun.begin()
         begun.begin()
         said = lines.getvalue()
@@ -162,7 +164,12 @@ def test_sighup_stays_what_it_is_on_a_terminal(monkeypatch: pytest.MonkeyPatch) 
 
     async def main() -> None:
         Reloading(
-            Host(), None, Configuration(), PluginRegistry(), build_profiles, Log(Lines(), SystemClock())
+            Host().reload,
+            None,
+            Configuration(),
+            PluginRegistry(),
+            build_profiles,
+            Log(Lines(), SystemClock()),
         ).on_hangup()
         assert signal.getsignal(signal.SIGHUP) is before
 

@@ -9,7 +9,7 @@ import pytest
 
 from embedded.place import ADMINISTRATOR, embedded_place
 from kruntimes_core.cli.main import main
-from kruntimes_core.cli.scheduler import assembly as serving
+from kruntimes_core.cli.scheduler import serve as serving
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
 from realcluster.access import kubeconfig_of
 

@@ -1,12 +1,13 @@
 from kruntimes_core.cli.output.screen import Screen
-from kruntimes_core.cli.output.table import TableColumn, table
+from kruntimes_core.cli.output.table import table
 
-COLUMNS = (TableColumn("RUN"), TableColumn("OUTCOME", {"Failed": "red"}), TableColumn("MESSAGE"))
+HEADINGS = ("RUN", "OUTCOME", "MESSAGE")
+COLOURS = {"OUTCOME": {"Failed": "red"}}
 ROWS = [("a-long-name", "Failed", "spec.resources is wrong: write an integer"), ("b", None, "")]
 
 
 def lines(screen: Screen, rows: list[tuple[object, ...]] | None = None, indent: str = "") -> list[str]:
-    return list(table(COLUMNS, ROWS if rows is None else rows, screen, indent))
+    return list(table(HEADINGS, ROWS if rows is None else rows, screen, indent, colours=COLOURS))
 
 
 def test_columns_are_as_wide_as_their_widest_cell() -> None:
@@ -37,14 +38,14 @@ def test_a_message_that_would_be_cut_to_nothing_is_left_out() -> None:
 
 
 def test_a_last_column_that_must_be_whole_goes_on_in_further_lines() -> None:
-    assert list(table(COLUMNS, ROWS, Screen(columns=52), "  ", whole=True)) == [
+    assert list(table(HEADINGS, ROWS, Screen(columns=52), "  ", whole=True)) == [
         "  RUN           OUTCOME   MESSAGE",
         "  a-long-name   Failed    spec.resources is wrong:",
         "                          write an integer",
         "  b             <none>    <none>",
     ]
-    assert list(table(COLUMNS, ROWS, Screen(columns=30), whole=True)) == lines(Screen())
-    assert list(table(COLUMNS, ROWS, Screen(), whole=True)) == lines(Screen())
+    assert list(table(HEADINGS, ROWS, Screen(columns=30), whole=True)) == lines(Screen())
+    assert list(table(HEADINGS, ROWS, Screen(), whole=True)) == lines(Screen())
 
 
 def test_colours_take_no_room() -> None:

@@ -81,11 +81,7 @@ def _entries(resource: Resource) -> Iterable[Object]:
         "kind": resource.kind,
         "verbs": list(resource.verbs),
     }
-    if resource.short_names:
-        entry["shortNames"] = list(resource.short_names)
-    if resource.categories:
-        entry["categories"] = list(resource.categories)
-    yield entry
+    yield entry | _other_names(resource)
     if resource.has_status:
         yield {
             "name": f"{resource.plural}/status",
@@ -94,6 +90,11 @@ def _entries(resource: Resource) -> Iterable[Object]:
             "kind": resource.kind,
             "verbs": list(_STATUS_VERBS),
         }
+
+
+def _other_names(resource: Resource) -> Object:
+    found = {"shortNames": list(resource.short_names), "categories": list(resource.categories)}
+    return {key: names for key, names in found.items() if names}
 
 
 def aggregated(resources: Iterable[Resource], *, core: bool) -> Object:
@@ -126,10 +127,7 @@ def _aggregated_entry(resource: Resource) -> Object:
         "singularResource": resource.singular,
         "verbs": list(resource.verbs),
     }
-    if resource.short_names:
-        entry["shortNames"] = list(resource.short_names)
-    if resource.categories:
-        entry["categories"] = list(resource.categories)
+    entry |= _other_names(resource)
     if resource.has_status:
         status = {"subresource": "status", "responseKind": kind, "verbs": list(_STATUS_VERBS)}
         entry["subresources"] = [status]
@@ -243,9 +241,7 @@ def _openapi(resources: Resources, rest: list[str], accept: str) -> Sent:
     if rest == ["v2"]:
         if "protobuf" in accept:
             return Sent(200, V2_EMPTY, V2_TYPE)
-        return sent_object(
-            {"swagger": "2.0", "info": {"title": "Kubernetes", "version": "v1.37.2"}, "paths": {}}
-        )
+        return sent_object({"swagger": "2.0", "info": _INFO, "paths": {}})
     if rest == ["v3"]:
         return sent_object(openapi_index(resources))
     found = openapi_document("/".join(rest[1:]), resources) if rest[:1] == ["v3"] else None

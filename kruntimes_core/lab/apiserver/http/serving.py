@@ -60,7 +60,7 @@ def sent_text(text: str, code: int = 200) -> Sent:
 
 def sent_error(error: ApiError, retry_after: str | None = None) -> Sent:
     """An error as an answer; retry_after: the header in place of what the error says."""
-    wait = retry_after if retry_after is not None else error.retry_after_seconds
+    wait = retry_after if retry_after is not None else (error.details or {}).get("retryAfterSeconds")
     headers = {"Retry-After": str(wait)} if wait is not None else {}
     return Sent(error.code, encode(error.as_object()), headers=headers, warnings=error.warnings)
 

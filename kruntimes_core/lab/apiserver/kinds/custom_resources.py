@@ -14,10 +14,9 @@ from kruntimes_core.lab.apiserver.metadata import (
     problems_of_new,
 )
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of, without
-from kruntimes_core.lab.apiserver.rules import broken_rules
 from kruntimes_core.lab.apiserver.schema import Node, fill, prune, read_schema
 from kruntimes_core.lab.apiserver.table_printers import custom_columns
-from kruntimes_core.lab.apiserver.validation import ABSENT, Checker, repeated
+from kruntimes_core.lab.apiserver.validation import ABSENT, Checker, broken_rules, repeated
 
 DEFINITIONS_TABLE = "customresourcedefinitions.apiextensions.k8s.io"
 _SCOPES = ("Cluster", "Namespaced")

@@ -6,7 +6,7 @@ known of the pass alone, and told with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from statistics import median
@@ -34,31 +34,8 @@ class _Total:
     nanoseconds: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class HookCost:
-    """What one hook of one plugin costs for each placement, heartbeat and so on."""
-
-    name: HookName
-    calls: float
-    microseconds: float
-
-    @property
-    def nanoseconds_a_call(self) -> float:
-        """How long one call takes."""
-        return self.microseconds * NANOSECONDS[MICROSECONDS] / self.calls if self.calls else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class HookPass:
-    """One more repeat of a workload, with clocks around all hooks."""
-
-    costs: tuple[HookCost, ...]
-    """In the order of plugins and hooks."""
-    units: int
-    placed: int
-    """How many Runs were bound; as many as `units`, where all found room."""
-    waited: float
-    """The share of its time in which others had the processor: hooks look dearer by so much."""
+NO_HOOKS: Mapping[str, Any] = {"units": None, "placed": None, "waited": None, "hooks": ()}
+"""Of a workload of which no hook is timed."""
 
 
 class HookClocks:
@@ -79,15 +56,18 @@ class HookClocks:
         for total in self._totals.values():
             total.calls = total.nanoseconds = 0
 
-    def costs(self, units: int) -> tuple[HookCost, ...]:
+    def costs(self, units: int) -> list[dict[str, Any]]:
         """What each hook costs, shared among so many placements, heartbeats and so on."""
-        return tuple(
-            HookCost(name, total.calls / units, self._net(total) / NANOSECONDS[MICROSECONDS] / units)
-            for name, total in self._totals.items()
-        )
+        return [self._cost(name, total, units) for name, total in self._totals.items()]
 
-    def _net(self, total: _Total) -> float:
-        return max(total.nanoseconds - total.calls * self._overhead, 0.0)
+    def _cost(self, name: HookName, total: _Total, units: int) -> dict[str, Any]:
+        net = max(total.nanoseconds - total.calls * self._overhead, 0.0)
+        return {
+            **name._asdict(),
+            "calls": total.calls / units,
+            "microseconds": net / NANOSECONDS[MICROSECONDS] / units,
+            "nanosecondsACall": round(net / total.calls, 1) if total.calls else 0.0,
+        }
 
     def _timed(self, function: Callable[..., Any], total: _Total) -> Callable[..., Any]:
         clock = self._clock
@@ -114,8 +94,11 @@ class HookClocks:
         return median(seen)
 
 
-def hook_pass(workload: Timed, shape: Shape, setup: EngineSetup) -> HookPass:
-    """Repeat a workload once more to see what its hooks cost."""
+def hook_pass(workload: Timed, shape: Shape, setup: EngineSetup) -> Mapping[str, Any]:
+    """Repeat a workload once more to see what its hooks cost, as the report has it.
+
+    waited: the share of its time in which others had the processor; hooks look dearer by so much.
+    """
     clocks = HookClocks(setup.fine_clock)
     observed = replace(setup, profiles=wrap_hooks(setup.profiles, clocks.around))
     begun: list[tuple[int, int]] = []
@@ -127,4 +110,5 @@ def hook_pass(workload: Timed, shape: Shape, setup: EngineSetup) -> HookPass:
     (done,) = workload.repeats(shape, observed, 1, begin=begin)
     processor, wall = setup.clock() - begun[0][0], setup.fine_clock() - begun[0][1]
     waited = max(1 - processor / wall, 0.0) if wall else 0.0
-    return HookPass(clocks.costs(done.units), done.units, done.placed, waited)
+    hooks = clocks.costs(done.units)
+    return {"units": done.units, "placed": done.placed, "waited": waited, "hooks": hooks}

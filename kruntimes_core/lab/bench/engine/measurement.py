@@ -4,67 +4,30 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import log, log1p
 from typing import Any
 
 from kruntimes_core import __version__
 from kruntimes_core.engine.decisions import plugin_document
 from kruntimes_core.lab.bench.engine.driver import EngineSetup, calmed
-from kruntimes_core.lab.bench.engine.hook_costs import HookCost, HookName, HookPass, hook_pass
+from kruntimes_core.lab.bench.engine.hook_costs import NO_HOOKS, hook_pass
 from kruntimes_core.lab.bench.engine.shape import Shape
 from kruntimes_core.lab.bench.engine.workloads import Timed, Workload
 from kruntimes_core.lab.bench.figures import (
     MICROSECONDS,
     NANOSECONDS,
     Figures,
-    Quantity,
     Sample,
     figures_of,
     rounded,
 )
 
 API_VERSION = "kruntimes.io/bench-engine/v1"
+Document = dict[str, Any]
+"""The report, or a part of it; docs/reference/cli/bench-engine.md says what each key means."""
 _DIGITS = 3
 _SMALLEST_LARGEST = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """What one workload came to."""
-
-    workload: Workload
-    figures: Figures
-    hooks: HookPass | None = None
-    """What the hooks cost; None where no hook is timed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Grown:
-    """A value at each size, and the power of the size that it grows with."""
-
-    values: tuple[float, ...]
-    exponent: float
-
-
-@dataclass(frozen=True, slots=True)
-class GrownHook:
-    """How the calls of one hook grow, and the microseconds that they take."""
-
-    name: HookName
-    calls: Grown
-    microseconds: Grown
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Growth:
-    """How one workload grows with one dimension of the cluster."""
-
-    workload: str
-    dimension: str
-    sizes: tuple[int, ...]
-    figures: dict[Quantity, Grown]
-    hooks: tuple[GrownHook, ...]
 
 
 class EngineBench:
@@ -85,8 +48,10 @@ class EngineBench:
         self._repeat = repeat
         self._growth = growth
         self._done = 0
-        self.measured: list[Measured] = []
-        self.growth: list[Growth] = []
+        self.measured: list[Document] = []
+        """What each workload came to, as in the report, but with all digits."""
+        self.growth: list[Document] = []
+        """How each grows with each dimension, in the same way."""
 
     @property
     def steps(self) -> int:
@@ -103,22 +68,22 @@ class EngineBench:
                 for dimension in timed.grows_with:
                     yield from self._grow(timed, dimension)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The report (`kruntimes.io/bench-engine/v1`)."""
-        document: dict[str, Any] = rounded(
+        document: Document = rounded(
             {
                 "apiVersion": API_VERSION,
                 "kruntimes": __version__,
                 "python": platform.python_version(),
-                "shape": self.shape.document(),
+                "shape": asdict(self.shape),
                 "repeat": self._repeat,
                 "plugins": [
                     {**plugin_document(plugin), "profile": profile.name}
                     for profile in self._setup.profiles.all
                     for plugin in profile.plugins
                 ],
-                "workloads": [_measured_document(measured) for measured in self.measured],
-                "growth": [_growth_document(growth) for growth in self.growth],
+                "workloads": self.measured,
+                "growth": self.growth,
             },
             _DIGITS,
         )
@@ -134,11 +99,14 @@ class EngineBench:
         for sample in workload.samples(self.shape, self._setup, self._repeat):
             samples.append(sample)
             yield self._step()
-        hooks: HookPass | None = None
+        figures = [
+            {**quantity._asdict(), **asdict(spread)} for quantity, spread in figures_of(samples).items()
+        ]
+        hooks = NO_HOOKS
         if isinstance(workload, Timed):
             hooks = hook_pass(workload, self.shape, self._setup)
             yield self._step()
-        self.measured.append(Measured(workload=workload, figures=figures_of(samples), hooks=hooks))
+        self.measured.append({"name": workload.name, "each": workload.each, "figures": figures, **hooks})
 
     def _grow(self, workload: Timed, dimension: str) -> Iterator[int]:
         sizes = sizes_up_to(getattr(self.shape, dimension))
@@ -152,17 +120,12 @@ class EngineBench:
                 yield self._step()
         costs = []
         for shape in shapes:
-            costs.append(hook_pass(workload, shape, self._setup).costs)
+            costs.append(hook_pass(workload, shape, self._setup)["hooks"])
             yield self._step()
-        self.growth.append(
-            Growth(
-                workload=workload.name,
-                dimension=dimension,
-                sizes=sizes,
-                figures=grown_figures(sizes, [figures_of(taken) for taken in samples]),
-                hooks=tuple(_grown_hook(sizes, each) for each in zip(*costs, strict=True)),
-            )
-        )
+        figures = grown_figures(sizes, [figures_of(taken) for taken in samples])
+        hooks = [_grown_hook(sizes, each) for each in zip(*costs, strict=True)]
+        about = {"workload": workload.name, "with": dimension, "sizes": sizes}
+        self.growth.append({**about, "figures": figures, "hooks": hooks})
 
     def _step(self) -> int:
         self._done += 1
@@ -191,71 +154,28 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
     return slope / sum((x - middle) ** 2 for x in places)
 
 
-def grown_figures(sizes: Sequence[int], found: Sequence[Figures]) -> dict[Quantity, Grown]:
+def grown_figures(sizes: Sequence[int], found: Sequence[Figures]) -> list[Document]:
     """Each quantity over the sizes; found: the figures at each. A part with nothing to do took no time."""
-    return {
-        quantity: _grown(
-            sizes,
-            [figures[quantity].median if quantity in figures else 0.0 for figures in found],
-            NANOSECONDS[quantity.unit],
-        )
-        for quantity in dict.fromkeys(quantity for figures in found for quantity in figures)
-    }
+    grown = []
+    for quantity in dict.fromkeys(quantity for figures in found for quantity in figures):
+        medians = [figures[quantity].median if quantity in figures else 0.0 for figures in found]
+        power = _exponent_of_times(sizes, medians, quantity.unit)
+        grown.append({**quantity._asdict(), "medians": medians, "exponent": power})
+    return grown
 
 
-def _grown(sizes: Sequence[int], values: Sequence[float], scale: int = 1) -> Grown:
-    return Grown(tuple(values), exponent(sizes, [value * scale for value in values]))
-
-
-def _grown_hook(sizes: Sequence[int], costs: Sequence[HookCost]) -> GrownHook:
+def _grown_hook(sizes: Sequence[int], costs: Sequence[Document]) -> Document:
     """costs: of one hook, at each size."""
-    calls, spent = [cost.calls for cost in costs], [cost.microseconds for cost in costs]
-    return GrownHook(costs[0].name, _grown(sizes, calls), _grown(sizes, spent, NANOSECONDS[MICROSECONDS]))
-
-
-# The report
-
-
-def _measured_document(measured: Measured) -> dict[str, Any]:
-    hooks = measured.hooks
+    calls, spent = ([cost[key] for cost in costs] for key in ("calls", "microseconds"))
     return {
-        "name": measured.workload.name,
-        "each": measured.workload.each,
-        "figures": [
-            {**quantity._asdict(), **asdict(spread)} for quantity, spread in measured.figures.items()
-        ],
-        "units": hooks.units if hooks is not None else None,
-        "placed": hooks.placed if hooks is not None else None,
-        "waited": hooks.waited if hooks is not None else None,
-        "hooks": [
-            {
-                **cost.name._asdict(),
-                "calls": cost.calls,
-                "microseconds": cost.microseconds,
-                "nanosecondsACall": round(cost.nanoseconds_a_call, 1),
-            }
-            for cost in (hooks.costs if hooks is not None else ())
-        ],
+        "plugin": costs[0]["plugin"],
+        "hook": costs[0]["hook"],
+        "calls": calls,
+        "callsExponent": exponent(sizes, calls),
+        "microseconds": spent,
+        "exponent": _exponent_of_times(sizes, spent, MICROSECONDS),
     }
 
 
-def _growth_document(growth: Growth) -> dict[str, Any]:
-    return {
-        "workload": growth.workload,
-        "with": growth.dimension,
-        "sizes": growth.sizes,
-        "figures": [
-            {**quantity._asdict(), "medians": grown.values, "exponent": grown.exponent}
-            for quantity, grown in growth.figures.items()
-        ],
-        "hooks": [
-            {
-                **hook.name._asdict(),
-                "calls": hook.calls.values,
-                "callsExponent": hook.calls.exponent,
-                "microseconds": hook.microseconds.values,
-                "exponent": hook.microseconds.exponent,
-            }
-            for hook in growth.hooks
-        ],
-    }
+def _exponent_of_times(sizes: Sequence[int], values: Sequence[float], unit: str) -> float:
+    return exponent(sizes, [value * NANOSECONDS[unit] for value in values])

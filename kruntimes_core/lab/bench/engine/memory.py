@@ -8,7 +8,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from kruntimes_core.cluster.attended_calls import AttendedCalls
@@ -52,7 +52,7 @@ def _each(taken: int, number: int) -> float:
 
 
 def _measured_by_a_process(shape: Shape, config: str | None) -> dict[str, int]:
-    asked = json.dumps({"shape": shape.document(), "config": config})
+    asked = json.dumps({"shape": asdict(shape), "config": config})
     command = [sys.executable, "-m", _MODULE, asked]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - ourselves
     if done.returncode:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +42,6 @@ class Shape:
         if dimension not in ("namespaces", "runtimes"):
             return grown
         return replace(grown, pods=max(self.pods // self.pools, 1) * grown.pools)
-
-    def document(self) -> dict[str, int]:
-        """The numbers by name."""
-        return asdict(self)
 
 
 DIMENSIONS = tuple(field.name for field in fields(Shape) if field.name != "seed")

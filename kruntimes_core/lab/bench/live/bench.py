@@ -91,11 +91,6 @@ def _check(settings: BenchSettings) -> None:
         check_process(settings.pid)
 
 
-def _load_average() -> float | None:
-    """Of the last minute; None where that is unknown."""
-    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-
-
 @asynccontextmanager
 async def _in_words(server: str) -> AsyncIterator[None]:
     """A server that is lost in the middle is no defect of the bench."""
@@ -146,7 +141,7 @@ class _Bench:
         Raises `InputError` if the scheduler ends, or does not place at all.
         """
         settings, cluster = self._settings, self._cluster
-        started_at, load_average = format_time(datetime.now(UTC)), _load_average()
+        started_at, load_average = format_time(datetime.now(UTC)), os.getloadavg()[0]
         heartbeats = [keep_alive(cluster)] if settings.load.heartbeat_seconds else []
         async with beside([*cluster.watch.tasks(), self._lateness.watch(), *heartbeats]):
             await cluster.watch.started()

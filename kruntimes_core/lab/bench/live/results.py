@@ -17,25 +17,6 @@ from kruntimes_core.lab.bench.live.round import LoadRound, Mark, RunTimes
 from kruntimes_core.lab.invariants import Invariant, Violation
 
 API_VERSION = "kruntimes.io/bench/v1"
-FIGURES = (
-    "perSecond",
-    "ceilingPerSecond",
-    "shareOfCeiling",
-    "p50Seconds",
-    "p95Seconds",
-    "p99Seconds",
-    "firstSeconds",
-    "writesPerRun",
-    "eventsPerRun",
-    "writesBeside",
-    "startProcessorSeconds",
-    "processorSecondsPerRun",
-    "residentBytes",
-    "peakBytes",
-    "benchProcessorSeconds",
-    "lateSeconds",
-)
-"""The figures of a round, of which there is a spread over the rounds."""
 Document = dict[str, Any]
 _EMBEDDED = "kruntimes-dev"
 _DIGITS = 6
@@ -57,7 +38,7 @@ class RoundResult:
     created_at: Sequence[float]
     seconds: float
     figures: Mapping[str, float | None]
-    """All of `FIGURES`; None for what is unknown, or says nothing."""
+    """Those of `round_of`; None for what is unknown, or says nothing."""
 
     @property
     def placed(self) -> int:
@@ -75,7 +56,7 @@ class RoundResult:
             "runs": self.expected,
             "placed": self.placed,
             "seconds": self.seconds,
-            **{key: self.figures[key] for key in FIGURES},
+            **self.figures,
             "windows": [
                 {
                     "from": window.start,
@@ -138,7 +119,7 @@ class Results:
 
     def summary(self) -> dict[str, Spread | None]:
         """Each figure over the rounds."""
-        return {key: spread(one.figures[key] for one in self.rounds) for key in FIGURES}
+        return {key: spread(one.figures[key] for one in self.rounds) for key in self.rounds[0].figures}
 
     def document(self, window_seconds: float) -> Document:
         """The document; seconds and bytes. window_seconds: the length of a round's windows."""

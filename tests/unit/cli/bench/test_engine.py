@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 import pytest
@@ -69,7 +69,7 @@ def test_the_names_that_help_knows_are_the_workloads() -> None:
 
 def test_the_defaults_are_those_of_the_shape() -> None:
     defaults = {parameter.name: parameter.default for parameter in engine.params}
-    assert {field.name: defaults[field.name] for field in fields(Shape)} == Shape().document()
+    assert {field.name: defaults[field.name] for field in fields(Shape)} == asdict(Shape())
 
 
 def test_figures_and_hooks_are_two_tables(run: Run, ticks: Ticks) -> None:
@@ -179,7 +179,7 @@ def test_the_document_has_these_keys(run: Run, ticks: Ticks) -> None:
         "apiVersion": None,
         "kruntimes": None,
         "python": None,
-        "shape": dict.fromkeys(Shape().document()),
+        "shape": dict.fromkeys(asdict(Shape())),
         "repeat": None,
         "plugins": [dict.fromkeys(("name", "distribution", "version", "weight", "profile"))],
         "workloads": [

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from kruntimes_core.lab.apiserver.errors import FieldError
-from kruntimes_core.lab.apiserver.rules import broken_rules
 from kruntimes_core.lab.apiserver.schema import fill, prune, read_schema
-from kruntimes_core.lab.apiserver.validation import ABSENT, Checker, repeated
+from kruntimes_core.lab.apiserver.validation import ABSENT, Checker, broken_rules, repeated
 
 Schema = dict[str, Any]
 INT_OR_STRING: Schema = {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kruntimes_core.lab.dev.overview import RunCounts
-from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
+from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from tests.unit.lab.runtimes.scene import TASK_SECONDS, Site, passes, play
 
-BEHAVIOUR = Behaviour(run=Span(TASK_SECONDS, TASK_SECONDS))
+BEHAVIOUR = Behaviour(run=(TASK_SECONDS, TASK_SECONDS))
 
 
 def test_a_run_is_counted_from_its_creation_to_its_end() -> None:
@@ -46,7 +46,7 @@ def test_a_retry_is_another_placement_of_the_same_run() -> None:
         assert (counts.created, counts.placements, counts.retries) == (1, 2, 1)
         assert (dict(counts.ended), counts.well) == ({"Failed": 1}, False)
 
-    play(scene, Behaviour(run=Span(TASK_SECONDS, TASK_SECONDS), failure_rate=1.0))
+    play(scene, Behaviour(run=(TASK_SECONDS, TASK_SECONDS), failure_rate=1.0))
 
 
 def test_a_run_deleted_before_its_end_did_not_end_well() -> None:

@@ -13,13 +13,13 @@ from kruntimes_core.lab.apiserver.requests import AcceptedWrite
 from kruntimes_core.lab.dev import workload
 from kruntimes_core.lab.dev.overview import RunCounts
 from kruntimes_core.lab.dev.workload import DEMO_RUNTIMES, Arrival, demo, feed, first_runs, plain_runs
-from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
+from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.model.run import ACTIVE_PHASES
 from kruntimes_core.testing.plugins import installed_profiles
 from tests.unit.lab.runtimes.scene import NAMESPACE, Object, Site, passes
 
 CAPACITY = {"runs": 4, "cpu": 8}
-BEHAVIOUR = Behaviour(run=Span(3.0, 8.0), failure_rate=0.1, seed=3)
+BEHAVIOUR = Behaviour(run=(3.0, 8.0), failure_rate=0.1, seed=3)
 
 
 class Witness:

@@ -21,7 +21,7 @@ from kruntimes_core.lab.apiserver.kinds.strategy import MERGE
 from kruntimes_core.lab.apiserver.requests import Patch
 from kruntimes_core.lab.apiserver.server import ApiServer
 from kruntimes_core.lab.dev import workload
-from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
+from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from kruntimes_core.lab.runtimes.simulated_runtimes import SimulatedRuntimes
 
 Object = dict[str, Any]
@@ -42,7 +42,7 @@ class Site:
         self.lines = io.StringIO()
         self.log = Log(self.lines, self.clock, Level.WARNING)
         self.runtimes = SimulatedRuntimes(
-            behaviour=behaviour or Behaviour(run=Span(TASK_SECONDS, TASK_SECONDS)),
+            behaviour=behaviour or Behaviour(run=(TASK_SECONDS, TASK_SECONDS)),
             transport=self.transport,
             clock=self.clock,
             random=Random(7),

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from kruntimes_core.lab.runtimes.behaviour import Behaviour, Span
+from kruntimes_core.lab.runtimes.behaviour import Behaviour
 from tests.unit.lab.runtimes.scene import TASK_SECONDS, Site, passes, play
 
-FAILING = Behaviour(run=Span(TASK_SECONDS, TASK_SECONDS), failure_rate=1.0)
+FAILING = Behaviour(run=(TASK_SECONDS, TASK_SECONDS), failure_rate=1.0)
 
 
 async def bound(site: Site, **spec: Any) -> None:
@@ -213,9 +213,9 @@ def test_what_others_wrote_into_the_status_survives() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_fate_depends_on_seed_and_run_alone(seed: int) -> None:
-    behaviour = Behaviour(run=Span(1.0, 5.0), failure_rate=0.5, seed=seed)
+    behaviour = Behaviour(run=(1.0, 5.0), failure_rate=0.5, seed=seed)
     fates = [behaviour.fate("default", f"r{number}", 1) for number in range(400)]
     assert [behaviour.fate("default", f"r{number}", 1) for number in reversed(range(400))] == fates[::-1]
-    assert all(1.0 <= fate.seconds <= 5.0 for fate in fates)
-    assert 120 < sum(fate.fails for fate in fates) < 280
-    assert fates != [Behaviour(run=Span(1.0, 5.0), seed=seed + 9).fate("default", "r0", 1)] * 400
+    assert all(1.0 <= seconds <= 5.0 for seconds, _ in fates)
+    assert 120 < sum(fails for _, fails in fates) < 280
+    assert fates != [Behaviour(run=(1.0, 5.0), seed=seed + 9).fate("default", "r0", 1)] * 400

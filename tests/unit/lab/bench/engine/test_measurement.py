@@ -13,9 +13,8 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import ActivePlugin
 from kruntimes_core.lab.bench.engine.driver import EngineSetup
 from kruntimes_core.lab.bench.engine.measurement import (
+    Document,
     EngineBench,
-    GrownHook,
-    Growth,
     exponent,
     grown_figures,
     sizes_up_to,
@@ -38,10 +37,10 @@ def ran(bench: EngineBench) -> EngineBench:
     return bench
 
 
-def grown(bench: EngineBench, dimension: str, plugin: str = "Suspect") -> GrownHook:
-    (growth,) = (one for one in bench.growth if one.dimension == dimension)
-    (hook,) = (hook for hook in growth.hooks if hook.name.plugin == plugin)
-    return hook
+def grown(bench: EngineBench, dimension: str, plugin: str = "Suspect") -> Document:
+    (growth,) = (one for one in bench.growth if one["with"] == dimension)
+    (hook,) = (hook for hook in growth["hooks"] if hook["plugin"] == plugin)
+    return dict(hook)
 
 
 @pytest.fixture
@@ -63,9 +62,9 @@ def test_a_plugin_whose_calls_take_longer_in_a_larger_cluster(suspect: Suspect, 
 
     hook = grown(suspect(fake_plugin("Suspect", filter=filter_)), "pods")
     # Asked for each Pod, and each call looks at each Pod.
-    assert list(hook.calls.values) == [4, 8, 16, 32]
-    assert hook.calls.exponent == pytest.approx(1, abs=0.1)
-    assert hook.microseconds.exponent == pytest.approx(2, abs=0.02)
+    assert hook["calls"] == [4, 8, 16, 32]
+    assert hook["callsExponent"] == pytest.approx(1, abs=0.1)
+    assert hook["exponent"] == pytest.approx(2, abs=0.02)
 
 
 def test_a_plugin_that_is_asked_more_often_in_a_larger_cluster(suspect: Suspect, ticks: Ticks) -> None:
@@ -74,8 +73,8 @@ def test_a_plugin_that_is_asked_more_often_in_a_larger_cluster(suspect: Suspect,
         return 0
 
     bench = suspect(fake_plugin("Suspect", score=score))
-    assert grown(bench, "pods").microseconds.exponent == pytest.approx(1, abs=0.02)
-    assert grown(bench, "known").microseconds.exponent == pytest.approx(0, abs=0.02)
+    assert grown(bench, "pods")["exponent"] == pytest.approx(1, abs=0.02)
+    assert grown(bench, "known")["exponent"] == pytest.approx(0, abs=0.02)
 
 
 def test_a_plugin_that_names_little_does_not_grow(suspect: Suspect, ticks: Ticks) -> None:
@@ -84,36 +83,30 @@ def test_a_plugin_that_names_little_does_not_grow(suspect: Suspect, ticks: Ticks
 
     bench = suspect(fake_plugin("Suspect", filter=filter_))
     for dimension in ("pods", "known"):
-        assert grown(bench, dimension).microseconds.exponent == pytest.approx(0, abs=0.2)
+        assert grown(bench, dimension)["exponent"] == pytest.approx(0, abs=0.2)
 
 
 def test_the_time_of_the_whole_is_that_of_the_plugins_here(suspect: Suspect, ticks: Ticks) -> None:
     """No clock around a hook runs while the figures are measured, and none is missing from the sum."""
     bench = suspect(fake_plugin("Suspect", filter=lambda pod: ticks.spend(500)))
     (measured,) = bench.measured
-    whole = measured.figures[Quantity("whole", MICROSECONDS)]
-    assert measured.hooks is not None
+    (whole,) = (one["median"] for one in measured["figures"] if one["name"] == "whole")
     # What is done between two parts, as the deletion of a Run, is in none of them, but asks plugins too.
-    assert 0 < whole.median <= sum(cost.microseconds for cost in measured.hooks.costs)
+    assert 0 < whole <= sum(cost["microseconds"] for cost in measured["hooks"])
 
 
 def test_every_exponent_is_a_number_and_every_dimension_is_there(means: EngineSetup, tiny: Shape) -> None:
     several = [one for one in TIMED if one.name in ("freed-slot", "heartbeats", "restart")]
     bench = ran(EngineBench(several, replace(tiny, runs=2, known=8), means, 1, growth=True))
-    assert [(one.workload, one.dimension) for one in bench.growth] == [
+    assert [(one["workload"], one["with"]) for one in bench.growth] == [
         (workload.name, dimension) for workload in several for dimension in workload.grows_with
     ]
     assert all(map(isfinite, exponents(bench.growth)))
 
 
-def exponents(growth: list[Growth]) -> list[float]:
-    figures = [figure.exponent for one in growth for figure in one.figures.values()]
-    hooks = [
-        number
-        for one in growth
-        for hook in one.hooks
-        for number in (hook.microseconds.exponent, hook.calls.exponent)
-    ]
+def exponents(growth: list[Document]) -> list[float]:
+    figures = [figure["exponent"] for one in growth for figure in one["figures"]]
+    hooks = [hook[key] for one in growth for hook in one["hooks"] for key in ("exponent", "callsExponent")]
     assert figures
     assert hooks
     return [*figures, *hooks]
@@ -121,7 +114,7 @@ def exponents(growth: list[Growth]) -> list[float]:
 
 def test_counts_do_not_depend_on_the_machine(means: EngineSetup, tiny: Shape) -> None:
     first, second = (ran(EngineBench(TIMED, tiny, means, 1)) for _ in range(2))
-    assert [one.hooks for one in first.measured] == [one.hooks for one in second.measured]
+    assert [one["hooks"] for one in first.measured] == [one["hooks"] for one in second.measured]
 
 
 def test_a_report_says_who_decided(means: EngineSetup, tiny: Shape) -> None:
@@ -173,12 +166,12 @@ def test_sizes_double(largest: int, sizes: tuple[int, ...]) -> None:
 def test_a_figure_grows_alike_in_any_unit(unit: str) -> None:
     quantity = Quantity("whole", unit)
     found = [{quantity: Spread(size * 1.0, size * 0.9, size * 5.0)} for size in SIZES]
-    grown = grown_figures(SIZES, found)[quantity]
-    assert list(grown.values) == list(SIZES)
-    assert grown.exponent == pytest.approx(1, abs=0.001)
+    (grown,) = grown_figures(SIZES, found)
+    assert grown["medians"] == list(SIZES)
+    assert grown["exponent"] == pytest.approx(1, abs=0.001)
 
 
 def test_a_part_that_is_not_there_at_each_size_took_no_time() -> None:
     quantity = Quantity("offer", MICROSECONDS)
-    grown = grown_figures(SIZES, [{}, {quantity: Spread(3.0, 3.0, 3.0)}, {}, {}])[quantity]
-    assert grown.values == (0, 3.0, 0, 0)
+    (grown,) = grown_figures(SIZES, [{}, {quantity: Spread(3.0, 3.0, 3.0)}, {}, {}])
+    assert grown["medians"] == [0, 3.0, 0, 0]

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from embedded.place import EmbeddedPlace
+from kruntimes_core.cli.bench.report import ROWS
 from kruntimes_core.cluster.client.connection import Connection
 from kruntimes_core.cluster.client.http import HttpTransport
 from kruntimes_core.cluster.client.resources import RUNS as RUNS_OF_THE_HOST
@@ -75,6 +76,7 @@ def test_a_drain_is_measured_from_when_the_scheduler_could_begin(
     assert (first.placed, second.placed) == (12, 12)
     assert results.in_flight == 4
     # How long a dozen takes depends on the machine: a moment has no rate, and no share then.
+    assert list(first.figures) == list(ROWS)
     rate, ceiling = first.figures["perSecond"], first.figures["ceilingPerSecond"]
     assert ceiling == harmonic_mean([*results.ceiling[0], *results.ceiling[1]])
     assert first.figures["shareOfCeiling"] == (rate and rate / ceiling)
