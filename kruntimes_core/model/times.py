@@ -52,9 +52,7 @@ def format_time(moment: datetime) -> str:
 
     Raises ValueError for a time without a zone, which would be taken for local time.
     """
-    if moment.tzinfo is None:
-        raise ValueError(f"cannot write {moment!r} as a time: give it a time zone")
-    return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
+    return micro_time(moment)[: len("2006-01-02T15:04:05")] + "Z"
 
 
 def micro_time(moment: datetime) -> str:
@@ -64,7 +62,7 @@ def micro_time(moment: datetime) -> str:
     """
     if moment.tzinfo is None:
         raise ValueError(f"cannot write {moment!r} as a time: give it a time zone")
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def parse_duration(value: object) -> float | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
+
+from immutables import Map
 
 from kruntimes_core.framework.hookspecs import InvalidRun
 from kruntimes_core.framework.profile import ActivePlugin, Hook, PluginError, Profile
@@ -16,7 +18,7 @@ from kruntimes_core.model.bounded import KIB, MIB, BoundedCache
 from kruntimes_core.model.run import Run, run_size
 from kruntimes_core.model.selectors import LabelSelector, LabelSet
 from kruntimes_core.model.snapshot import Snapshot
-from kruntimes_core.model.targets import Targets
+from kruntimes_core.model.targets import SelectorCounts, Targets
 from kruntimes_core.model.workspace import Workspace, WorkspacePhase
 
 # The hooks whose answers decide whether a waiting Run may be placed.
@@ -92,34 +94,15 @@ class ReadTargets(Targets):
         self.reads.count_of[selector] = answer
         return answer
 
-    def changed_by(self, labels: LabelSet, difference: int) -> Targets:
-        """See `Targets.changed_by`."""
-        return self._all().changed_by(labels, difference)
-
-    def _all(self) -> Targets:
+    @property
+    def _sets(self) -> Map[LabelSet, int]:  # type: ignore[override]
+        """What all other methods look at."""
         self.reads.whole = self._targets
-        return self._targets
+        return self._targets._sets
 
-    def __getitem__(self, labels: LabelSet) -> int:
-        return self._all()[labels]
-
-    def __iter__(self) -> Iterator[LabelSet]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        return len(self._all())
-
-    def __contains__(self, labels: object) -> bool:
-        return labels in self._all()
-
-    def __eq__(self, other: object) -> bool:
-        return self._all() == (other._all() if isinstance(other, ReadTargets) else other)
-
-    def __hash__(self) -> int:
-        return hash(self._all())
-
-    def __repr__(self) -> str:
-        return repr(self._all())
+    @property
+    def _counts(self) -> SelectorCounts | None:  # type: ignore[override]
+        return self._targets._counts
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
