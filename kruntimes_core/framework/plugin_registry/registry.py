@@ -118,7 +118,6 @@ def create_manager() -> pluggy.PluginManager:
 def build_plugin(
     manager: pluggy.PluginManager,
     loaded: LoadedPlugin,
-    *,
     arguments: Mapping[str, Any] | None = None,
     weight: int = 1,
     current: CurrentCall | None = None,
