@@ -47,9 +47,7 @@ class PodSet:
     """One Runtime's Pods by position. `turn` grows with each change of one of them."""
 
     __slots__ = (
-        "_ascending",
         "_by_name",
-        "_changed_after",
         "_changed_at",
         "_followed",
         "_free",
@@ -67,14 +65,10 @@ class PodSet:
         self.turn = 0
         self._changed_at: dict[int, int] = {}
         """The turn of the last change, by position, the latest at the end."""
-        self._changed_after: dict[int, int] = {}
-        """What `changed_after` gave since the last change, by turn: hooks often look after the same one."""
         self._positions: dict[str, int] = {}
         self._free: list[int] = []
         self._by_name: list[int] = []
         """All positions, in order of the names of their Pods."""
-        self._ascending = True
-        """Whether that is the order of positions too, as it is until Pods come and go."""
         self._followed: Pods | None = None
 
     def __len__(self) -> int:
@@ -110,20 +104,17 @@ class PodSet:
 
     def changed_after(self, turn: int) -> int:
         """The set of the Pods that came or changed after `turn`."""
-        changed = self._changed_after.get(turn)
-        if changed is None:
-            changed = 0
-            for position, at in reversed(self._changed_at.items()):
-                if at <= turn:
-                    break
-                changed |= 1 << position
-            self._changed_after[turn] = changed
+        if turn == 0:
+            return self.present
+        changed = 0
+        for position, at in reversed(self._changed_at.items()):
+            if at <= turn:
+                break
+            changed |= 1 << position
         return changed
 
     def first_by_name(self, among: int) -> int:
         """The position of the Pod with the smallest name, in the set `among`, which is not empty."""
-        if self._ascending:
-            return (among & -among).bit_length() - 1
         flags = _flags(among, len(self.pods))
         return next(position for position in self._by_name if flags[position])
 
@@ -146,12 +137,7 @@ class PodSet:
         else:
             position = len(self.pods)
             self.pods.append(None)
-        place = self._place_by_name(name)
-        last = self._by_name[-1] if self._by_name else -1
-        self._ascending = not self._by_name or (
-            self._ascending and place == len(self._by_name) and position > last
-        )
-        self._by_name.insert(place, position)
+        self._by_name.insert(self._place_by_name(name), position)
         self._positions[name] = position
         self.present |= 1 << position
         self._put(position, pod)
@@ -161,7 +147,6 @@ class PodSet:
         self.turn += 1
         self._changed_at.pop(position, None)
         self._changed_at[position] = self.turn
-        self._changed_after.clear()
 
     def _remove(self, name: str, position: int) -> None:
         del self._by_name[self._place_by_name(name)]
@@ -170,7 +155,6 @@ class PodSet:
         self.pods[position] = None
         self.turn += 1
         self._changed_at.pop(position)
-        self._changed_after.clear()
         self._free.append(position)
 
     def _place_by_name(self, name: str) -> int:
