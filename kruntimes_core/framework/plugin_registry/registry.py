@@ -144,8 +144,8 @@ def build_plugin(
 def _import(discovered: DiscoveredPlugin, installed: Iterable[Distribution] | None) -> object:
     """What the entry point names: a class, a module or an object.
 
-    Raises `InvalidPlugin`, also where the module is another distribution's: that one may fail, or may not have
-    what the entry point names.
+    Raises `InvalidPlugin`, also where the module is another distribution's, which may fail, or may lack what
+    the entry point names.
     """
     entry_point = discovered.entry_point
     if discovered.problem is not None or entry_point is None:
@@ -157,8 +157,8 @@ def _import(discovered: DiscoveredPlugin, installed: Iterable[Distribution] | No
         other = other_owner(entry_point, installed)
         if other is not None:
             raise InvalidPlugin(
-                f"its module {entry_point.module} is shipped by {discovered.distribution} and by {other}, whose"
-                " file Python imports: uninstall one of the two"
+                f"its module {entry_point.module} is shipped by {discovered.distribution} and by {other},"
+                " whose file Python imports: uninstall one of the two"
             )
 
 
