@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from importlib.metadata import Distribution, EntryPoint, PackageMetadata, distributions
+from importlib.metadata import Distribution, EntryPoint, distributions
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -121,7 +121,8 @@ def _metadata(distribution: Distribution) -> _Metadata:
     try:
         # Not `distribution.name`, which fails in its own way in each version of Python.
         headers = distribution.metadata
-        name, version = (_header(headers, key) for key in ("Name", "Version"))
+        if headers is not None:
+            name, version = (headers[key] or "" if key in headers else "" for key in ("Name", "Version"))
     except UnicodeDecodeError:
         problem = "its METADATA is not UTF-8"
     except Exception as error:  # noqa: BLE001 - whatever others' metadata make the standard library raise
@@ -132,10 +133,6 @@ def _metadata(distribution: Distribution) -> _Metadata:
         problem = f"{problem} (in {folder}): reinstall that distribution, or remove the folder"
     stem = Path(folder).name.rpartition(".")[0] or Path(folder).name
     return _Metadata(distribution, folder, name or stem, version or _UNKNOWN_VERSION, problem)
-
-
-def _header(headers: PackageMetadata | None, key: str) -> str:
-    return headers[key] or "" if headers is not None and key in headers else ""
 
 
 def _identity(metadata: _Metadata) -> str:
