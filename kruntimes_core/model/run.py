@@ -265,36 +265,30 @@ class RunDecoder:
 
     def _desired(self, fields: Mapping[str, object]) -> RunObservation:
         """An observation of everything outside of the status, version and deletion left out."""
-        spec = members(fields.get("spec"))
+        metadata, spec = members(fields.get("metadata")), members(fields.get("spec"))
         resources = self._resources.of(spec.get("resources"))
         affinity, bad_affinity = self._affinity.of(spec.get("affinity"))
         workspace, bad_workspace = _workspace(spec.get("workspace"))
-        run = self._run(fields, resources.request, affinity, workspace)
+        run = Run(
+            namespace=interned(text(metadata.get("namespace"))),
+            name=text(metadata.get("name")),
+            uid=text(metadata.get("uid")),
+            runtime=interned(text(spec.get("runtime"))),
+            labels=self._metadata.labels(metadata.get("labels")),
+            annotations=self._metadata.annotations(texts(metadata.get("annotations"))),
+            created=parse_time(metadata.get("creationTimestamp")),
+            request=resources.request,
+            affinity=affinity,
+            workspace=workspace,
+            attempt=_attempt(members(fields.get("status"))),
+        )
         return RunObservation(
             run=run,
-            generation=_generation(members(fields.get("metadata"))),
+            generation=_generation(metadata),
             backoff_seconds=_backoff_seconds(members(spec.get("retryPolicy")).get("backoff")),
             cancel_requested=spec.get("cancelRequested") is True,
             invalid=_invalid_object(fields, run) or resources.invalid or bad_affinity or bad_workspace,
             held=resources.held,
-        )
-
-    def _run(
-        self, fields: Mapping[str, object], request: Request, affinity: Affinity, workspace: str | None
-    ) -> Run:
-        metadata = members(fields.get("metadata"))
-        return Run(
-            namespace=interned(text(metadata.get("namespace"))),
-            name=text(metadata.get("name")),
-            uid=text(metadata.get("uid")),
-            runtime=interned(text(members(fields.get("spec")).get("runtime"))),
-            labels=self._metadata.labels(metadata.get("labels")),
-            annotations=self._metadata.annotations(texts(metadata.get("annotations"))),
-            created=parse_time(metadata.get("creationTimestamp")),
-            request=request,
-            affinity=affinity,
-            workspace=workspace,
-            attempt=_attempt(members(fields.get("status"))),
         )
 
     def _compile_resources(self, value: object) -> _Resources:

@@ -56,10 +56,7 @@ def format_time(moment: datetime) -> str:
 
 
 def micro_time(moment: datetime) -> str:
-    """An aware time as a metav1.MicroTime of the API: UTC, always six digits of a second, `Z`.
-
-    Raises ValueError as `format_time`.
-    """
+    """The same as a metav1.MicroTime: always six digits of a second. Raises as `format_time`."""
     if moment.tzinfo is None:
         raise ValueError(f"cannot write {moment!r} as a time: give it a time zone")
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

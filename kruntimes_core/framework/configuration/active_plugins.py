@@ -9,7 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -91,19 +91,19 @@ class ActivationState(StrEnum):
 class PluginState:
     """One claim of a distribution to a plugin name, in one profile, as `kruntimes plugins list` shows it.
 
+    profile: whose state it is; None when the configuration cannot be read.
     hooks: in the order of a cycle; empty where the plugin was not or could not be imported.
     weight: of an active scorer; None for a plugin that does not score, to which a weight means nothing.
-    profile: whose state it is; None when the configuration cannot be read.
     why: why it is not active, in one line; empty when it is.
     """
 
+    profile: str | None
     name: str
     distribution: str
     version: str
     state: ActivationState
     hooks: tuple[str, ...] = ()
     weight: int | None = None
-    profile: str | None = None
     why: str = ""
 
 
@@ -186,16 +186,7 @@ def describe_plugins(
 def plugins_document(states: Sequence[PluginState]) -> dict[str, Any]:
     """The list for other programs; keys in the order of the table's columns."""
     plugins = [
-        {
-            "profile": state.profile,
-            "name": state.name,
-            "distribution": state.distribution,
-            "version": state.version,
-            "state": state.state.value,
-            "hooks": list(state.hooks),
-            "weight": state.weight,
-            "why": state.why or None,
-        }
+        asdict(state) | {"state": state.state.value, "hooks": list(state.hooks), "why": state.why or None}
         for state in states
     ]
     return {"apiVersion": _DOCUMENT_VERSION, "plugins": plugins}
@@ -424,4 +415,4 @@ def _state(
     why: str = "",
 ) -> PluginState:
     name = profile.name if profile is not None else None
-    return PluginState(claim.name, claim.distribution, claim.version, state, hooks, weight, name, why)
+    return PluginState(name, claim.name, claim.distribution, claim.version, state, hooks, weight, why)
