@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from kruntimes_core.model.metadata import SharedMetadata
-from kruntimes_core.model.pod import PodDecoder, PodObservation
-from kruntimes_core.model.run import RunDecoder, RunObservation
-from kruntimes_core.model.workspace import WorkspaceObservation, decode_workspace
+from kruntimes_core.model.pod import PodDecoder
+from kruntimes_core.model.run import RunDecoder
+from kruntimes_core.model.workspace import decode_workspace
 
 
 class Decoder:
@@ -23,20 +20,6 @@ class Decoder:
     def __init__(self) -> None:
         metadata = SharedMetadata()
         self._runs = RunDecoder(metadata)
-        self._pods = PodDecoder(metadata)
-
-    def run(self, obj: Mapping[str, Any], before: RunObservation | None = None) -> RunObservation:
-        """One version of a Run. What is wrong with it is its `invalid`.
-
-        before: what is known of the Run of that name. It saves decoding again what cannot have
-        changed since, and changes nothing else.
-        """
-        return self._runs.decode(obj, before)
-
-    def pod(self, obj: Mapping[str, Any]) -> PodObservation | None:
-        """One version of a Pod, without usage and targets; None when it has no label `runtime`."""
-        return self._pods.decode(obj)
-
-    def workspace(self, obj: Mapping[str, Any]) -> WorkspaceObservation:
-        """One version of a PersistentWorkspace."""
-        return decode_workspace(obj)
+        self.run = self._runs.decode
+        self.pod = PodDecoder(metadata).decode
+        self.workspace = decode_workspace

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from math import ceil
 from typing import NamedTuple
@@ -96,23 +96,9 @@ class Run:
 
     def __post_init__(self) -> None:
         """Take plain mappings for labels, annotations and request. Raises: `TypeError`, `ValueError`."""
-        # What decoding gives is right: for each of a hundred thousand Runs this comparison has to do.
-        decoded = (
-            (type(self.namespace), type(self.name), type(self.uid), type(self.runtime)) == _FOUR_TEXTS
-            and (type(self.labels), type(self.annotations), type(self.request)) == _MAP_TYPES
-            and (self.created is None or self.created.tzinfo is UTC)
-            and type(self.affinity) is Affinity
-            and (self.workspace is None or type(self.workspace) is str)
-            and type(self.attempt) is int
-            and self.attempt >= 1
-        )
-        if not decoded:
-            self._convert()
-
-    def _convert(self) -> None:
         for name in ("namespace", "name", "uid", "runtime"):
             check_text(f"Run.{name}", getattr(self, name))
-        for name, kind in _MAPS:
+        for name, kind in (("labels", LabelSet), ("annotations", FrozenMap), ("request", Request)):
             value = getattr(self, name)
             if type(value) is not kind:
                 object.__setattr__(self, name, kind(value))
@@ -193,9 +179,6 @@ class RunObservation:
         return self.phase in ACTIVE_PHASES or self.phase is Phase.UNKNOWN
 
 
-_FOUR_TEXTS = (str, str, str, str)
-_MAPS = (("labels", LabelSet), ("annotations", FrozenMap), ("request", Request))
-_MAP_TYPES = tuple(kind for _, kind in _MAPS)
 _PHASES = {phase.value: phase for phase in Phase}
 _DEFAULT_BACKOFF_SECONDS = 1.0
 _RUNS = "runs"
@@ -282,36 +265,30 @@ class RunDecoder:
 
     def _desired(self, fields: Mapping[str, object]) -> RunObservation:
         """An observation of everything outside of the status, version and deletion left out."""
-        spec = members(fields.get("spec"))
+        metadata, spec = members(fields.get("metadata")), members(fields.get("spec"))
         resources = self._resources.of(spec.get("resources"))
         affinity, bad_affinity = self._affinity.of(spec.get("affinity"))
         workspace, bad_workspace = _workspace(spec.get("workspace"))
-        run = self._run(fields, resources.request, affinity, workspace)
+        run = Run(
+            namespace=interned(text(metadata.get("namespace"))),
+            name=text(metadata.get("name")),
+            uid=text(metadata.get("uid")),
+            runtime=interned(text(spec.get("runtime"))),
+            labels=self._metadata.labels(metadata.get("labels")),
+            annotations=self._metadata.annotations(texts(metadata.get("annotations"))),
+            created=parse_time(metadata.get("creationTimestamp")),
+            request=resources.request,
+            affinity=affinity,
+            workspace=workspace,
+            attempt=_attempt(members(fields.get("status"))),
+        )
         return RunObservation(
             run=run,
-            generation=_generation(members(fields.get("metadata"))),
+            generation=_generation(metadata),
             backoff_seconds=_backoff_seconds(members(spec.get("retryPolicy")).get("backoff")),
             cancel_requested=spec.get("cancelRequested") is True,
             invalid=_invalid_object(fields, run) or resources.invalid or bad_affinity or bad_workspace,
             held=resources.held,
-        )
-
-    def _run(
-        self, fields: Mapping[str, object], request: Request, affinity: Affinity, workspace: str | None
-    ) -> Run:
-        metadata = members(fields.get("metadata"))
-        return Run(
-            namespace=interned(text(metadata.get("namespace"))),
-            name=text(metadata.get("name")),
-            uid=text(metadata.get("uid")),
-            runtime=interned(text(members(fields.get("spec")).get("runtime"))),
-            labels=self._metadata.labels(metadata.get("labels")),
-            annotations=self._metadata.annotations(texts(metadata.get("annotations"))),
-            created=parse_time(metadata.get("creationTimestamp")),
-            request=request,
-            affinity=affinity,
-            workspace=workspace,
-            attempt=_attempt(members(fields.get("status"))),
         )
 
     def _compile_resources(self, value: object) -> _Resources:

@@ -6,10 +6,10 @@ these rules, and it cannot match what its author meant, so the Run that carries 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
+from typing import Self, TypeVar
 
 from kruntimes_core.model.bounded import LARGE, MIB, BoundedCache
 from kruntimes_core.model.fields import (
@@ -30,6 +30,8 @@ from kruntimes_core.model.validation import (
     members_of,
     whole,
 )
+
+T = TypeVar("T")
 
 RUNTIME_POD_TOPOLOGY = "kruntimes.io/runtime-pod"
 """The only topology that v1alpha1 of the API knows: the Runtime Pod itself."""
@@ -161,7 +163,11 @@ class LabelSelector(bytes):
     def requirements(self) -> frozenset[Requirement]:
         """All that labels must meet."""
         return frozenset(
-            Requirement(_decoded(key), Operator(operator.decode()), frozenset(_values(values)))
+            Requirement(
+                _decoded(key),
+                Operator(operator.decode()),
+                frozenset(_decoded(value) for value in values.split(b"\0")[:-1]),
+            )
             for key, operator, values in map(_split, self.split(b"\n")[:-1])
         )
 
@@ -183,7 +189,8 @@ class LabelSelector(bytes):
         for key, operator, values in map(_split, self.split(b"\n")[:-1]):
             value = labels.get(_decoded(key))
             if operator in (b"In", b"NotIn"):
-                listed = value is not None and _is_listed(_encoded(value), values)
+                # A value stands between two NULs; the one before the first was the operator's.
+                listed = value is not None and b"\0%b\0" % _encoded(value) in b"\0" + values
                 met = listed is (operator == b"In")
             else:
                 met = (value is not None) is (operator == b"Exists")
@@ -217,24 +224,6 @@ def _split(text: bytes) -> tuple[bytes, bytes, bytes]:
     """Key, operator, and the values, each ended by NUL."""
     key, operator, values = text.split(b"\0", 2)
     return key, operator, values
-
-
-def _values(values: bytes) -> list[str]:
-    return [_decoded(value) for value in values.split(b"\0")[:-1]]
-
-
-def _is_listed(value: bytes, values: bytes) -> bool:
-    """Whether a value is among those in order, each ended by NUL; found by bisection."""
-    low, high = 0, len(values)
-    while low < high:
-        middle = (low + high) // 2
-        start = max(values.rfind(b"\0", low, middle) + 1, low)
-        end = values.index(b"\0", middle)
-        found = values[start:end]
-        if found == value:
-            return True
-        low, high = (end + 1, high) if found < value else (low, start)
-    return False
 
 
 def _encoded(text: str) -> bytes:
@@ -309,32 +298,24 @@ def compile_affinity(value: object) -> Affinity:
 
     Raises `DecodeError` for the first term that breaks a bound of the API contract (Affinity).
     """
-    path = "spec.affinity"
-    affinity = optional_members(value, path)
-    together = optional_members(affinity.get("runAffinity"), f"{path}.runAffinity")
-    apart = optional_members(affinity.get("runAntiAffinity"), f"{path}.runAntiAffinity")
+    affinity = optional_members(value, "spec.affinity")
     return Affinity(
-        required=_required(together, f"{path}.runAffinity.{_REQUIRED}"),
-        required_anti=_required(apart, f"{path}.runAntiAffinity.{_REQUIRED}"),
-        preferred=_preferred(together, f"{path}.runAffinity.{_PREFERRED}"),
-        preferred_anti=_preferred(apart, f"{path}.runAntiAffinity.{_PREFERRED}"),
+        required=_terms(affinity, "runAffinity", _REQUIRED, _term),
+        required_anti=_terms(affinity, "runAntiAffinity", _REQUIRED, _term),
+        preferred=_terms(affinity, "runAffinity", _PREFERRED, _weighted),
+        preferred_anti=_terms(affinity, "runAntiAffinity", _PREFERRED, _weighted),
     )
 
 
-def _required(half: Mapping[str, object], path: str) -> tuple[AffinityTerm, ...]:
-    return tuple(_term(entry, place) for place, entry in _entries(half.get(_REQUIRED), path))
-
-
-def _preferred(half: Mapping[str, object], path: str) -> tuple[WeightedTerm, ...]:
-    return tuple(_weighted(entry, place) for place, entry in _entries(half.get(_PREFERRED), path))
-
-
-def _entries(value: object, path: str) -> Iterator[tuple[str, object]]:
-    terms = optional_list(value, path)
+def _terms(
+    affinity: Mapping[str, object], half: str, when: str, compile_term: Callable[[object, str], T]
+) -> tuple[T, ...]:
+    path = f"spec.affinity.{half}"
+    terms = optional_list(optional_members(affinity.get(half), path).get(when), f"{path}.{when}")
     if len(terms) > _MAX_TERMS:
         problem = f"{len(terms)} terms are too many: write at most {_MAX_TERMS}"
-        raise DecodeError(path, problem, unreadable=False)
-    return ((f"{path}[{place}]", entry) for place, entry in enumerate(terms))
+        raise DecodeError(f"{path}.{when}", problem, unreadable=False)
+    return tuple(compile_term(entry, f"{path}.{when}[{place}]") for place, entry in enumerate(terms))
 
 
 def _weighted(value: object, path: str) -> WeightedTerm:

@@ -52,7 +52,7 @@ class SelectorIndex:
         self._found.pop(labels, None)
 
 
-class _Counts(dict[LabelSelector, int]):
+class SelectorCounts(dict[LabelSelector, int]):
     """How many targets match a selector, for the selectors that a hook asked about."""
 
     __slots__ = ("index",)
@@ -66,11 +66,11 @@ class _Counts(dict[LabelSelector, int]):
         self.index.selectors[selector] = None
         self[selector] = number
 
-    def after(self, labels: LabelSet, difference: int) -> _Counts:
+    def after(self, labels: LabelSet, difference: int) -> SelectorCounts:
         """The numbers with more or fewer targets that carry `labels`."""
         if len(self.index.selectors) > 2 * _COUNTED_SELECTORS:
-            return _Counts(SelectorIndex())
-        counts = _Counts(self.index, self)
+            return SelectorCounts(SelectorIndex())
+        counts = SelectorCounts(self.index, self)
         for selector in self.index.matching(labels):
             if selector in counts:
                 counts[selector] += difference
@@ -89,7 +89,7 @@ class Targets(Mapping[LabelSet, int]):
             check_instance("a key of Targets", labels, LabelSet)
             counted[labels] = whole("a number of Targets", number, 1)
         self._sets: Map[LabelSet, int] = Map(counted)
-        self._counts = _Counts(SelectorIndex()) if len(self._sets) > _FEW_SETS else None
+        self._counts = SelectorCounts(SelectorIndex()) if len(self._sets) > _FEW_SETS else None
 
     def any(self, selector: LabelSelector) -> bool:
         """Whether at least one target's labels match `selector`."""
@@ -111,7 +111,7 @@ class Targets(Mapping[LabelSet, int]):
             counted = sum(n for labels, n in self._sets.items() if labels.satisfies(selector))
             if counts is not None and len(selector) <= LARGE:
                 if len(counts) >= _COUNTED_SELECTORS:
-                    counts = self._counts = _Counts(SelectorIndex())
+                    counts = self._counts = SelectorCounts(SelectorIndex())
                 counts.remember(selector, counted)
         return counted
 
@@ -122,12 +122,12 @@ class Targets(Mapping[LabelSet, int]):
         number = self._sets.get(labels, 0) + difference
         if number < 0:
             raise ValueError(f"a multiset of targets cannot hold {number} of {labels!r}")
-        changed = Targets.__new__(type(self))
+        changed = Targets.__new__(Targets)
         changed._sets = self._sets.set(labels, number) if number else self._sets.delete(labels)
         if len(changed._sets) <= _FEW_SETS:
             changed._counts = None
         elif self._counts is None:
-            changed._counts = _Counts(SelectorIndex())
+            changed._counts = SelectorCounts(SelectorIndex())
         else:
             changed._counts = self._counts.after(labels, difference)
             if not number:

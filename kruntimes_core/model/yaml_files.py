@@ -170,7 +170,7 @@ def _yaml_documents(text: str, source: str) -> Iterator[tuple[int, object]]:
             node = loader.get_node()
             line = node.start_mark.line + 1 if node else 1
             document = loader.construct_document(node) if node else None
-            if aliases and is_bomb(document):
+            if aliases and is_bomb(document, len(text)):
                 problem = "its aliases repeat too much: write the values out, or give JSON"
                 raise YamlError(f"{source}:{line}: {problem}")
             yield line, document
@@ -377,44 +377,24 @@ YamlLoader.add_constructor(_TAG + "bool", _checked(YamlLoader.construct_yaml_boo
 YamlLoader.add_constructor(_TAG + "timestamp", YamlLoader.construct_scalar)  # type: ignore[type-var]
 
 
-# Values in a document with its aliases written out. A dump of ten thousand Runs has about as many, and
-# no aliases.
+# Values in a document with its aliases written out: a text without aliases has no more than it has
+# characters, and a dump of ten thousand Runs has about a million.
 _LARGEST = 1_000_000
-_LARGEST_GROWTH = 10
 # An anchored value may be named here: a `*` where an alias could stand.
 _ALIAS = re.compile(r"(?:^|[\s,\[{:-])\*[^\s,\[\]{}*]", re.MULTILINE)
 
 
-def is_bomb(document: object) -> bool:
-    """Whether a document has far more values than were written. Takes as long as what was written.
+def is_bomb(document: object, length: int) -> bool:
+    """Whether a document has far more values than a text of that length can write.
 
     The loader builds an anchored value once, however many aliases name it, so that a few lines of
     aliases of aliases are cheap to read. The code that walks through the value afterwards pays for each.
     """
-    sizes: dict[int, int] = {}
-    own = 1
-    todo: list[object] = [document]
-    while todo:
+    left = max(_LARGEST, length)
+    todo = [document]  # without the recursion that Python bounds
+    while todo and left > 0:
         value = todo.pop()
-        if id(value) in sizes:
-            continue
-        parts = _containers(value)
-        unknown = [part for part in parts if id(part) not in sizes]
-        if unknown:  # what is inside comes first, without the recursion that Python bounds
-            todo.append(value)
-            todo.extend({id(part): part for part in unknown}.values())
-            continue
-        scalars = _length(value) - len(parts)
-        own += 1 + scalars
-        sizes[id(value)] = 1 + scalars + sum([sizes[id(part)] for part in parts])
-    return sizes[id(document)] > max(_LARGEST, _LARGEST_GROWTH * own)
-
-
-def _containers(value: object) -> list[object]:
-    """The parts of a value that have parts of their own."""
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [part for part in parts if isinstance(part, dict | list)]
-
-
-def _length(value: object) -> int:
-    return len(value) if isinstance(value, dict | list) else 0
+        parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        left -= 1 + len(parts)
+        todo.extend([part for part in parts if isinstance(part, dict | list)])
+    return left <= 0

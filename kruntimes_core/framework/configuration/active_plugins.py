@@ -9,7 +9,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -87,23 +87,23 @@ class ActivationState(StrEnum):
     """The configuration cannot be read, so the plugin may be disabled: it was not imported."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PluginState:
     """One claim of a distribution to a plugin name, in one profile, as `kruntimes plugins list` shows it.
 
+    profile: whose state it is; None when the configuration cannot be read.
     hooks: in the order of a cycle; empty where the plugin was not or could not be imported.
     weight: of an active scorer; None for a plugin that does not score, to which a weight means nothing.
-    profile: whose state it is; None when the configuration cannot be read.
     why: why it is not active, in one line; empty when it is.
     """
 
+    profile: str | None
     name: str
     distribution: str
     version: str
     state: ActivationState
     hooks: tuple[str, ...] = ()
     weight: int | None = None
-    profile: str | None = None
     why: str = ""
 
 
@@ -138,15 +138,10 @@ def is_active(plugin: ConfiguredPlugin, registry: PluginRegistry) -> bool:
     return plugin.path is not None or loaded.declaration.on_by_default
 
 
-def build_here(build: Callable[[], Profile]) -> Profile:
-    """Build a profile on the thread of the caller."""
-    return build()
-
-
 def build_profiles(
     configuration: Configuration,
     registry: PluginRegistry,
-    build_on: Callable[[Callable[[], Profile]], Profile] = build_here,
+    build_on: Callable[[Callable[[], Profile]], Profile] = lambda build: build(),
     attempts: BuildAttempts | None = None,
 ) -> Profiles:
     """Load and build every plugin that is active in `configuration`.
@@ -157,18 +152,14 @@ def build_profiles(
     plugin is silently skipped.
     """
     check_consistency(configuration)
-    configured = list(configured_profiles(configuration))
-    for profile in configured:
-        _check_names(profile, registry, configuration.origin)
-    noted: BuildAttempts = {} if attempts is None else attempts
-    origin = configuration.origin
-    profiles = Profiles(
-        tuple(build_on(partial(_build_profile, one, registry, origin, noted)) for one in configured)
-    )
+    builders = _builders(configuration, registry, attempts)
+    for builder in builders:
+        builder.check_names()
+    profiles = Profiles(tuple(build_on(builder.build) for builder in builders))
     _check_queue(profiles, configuration.origin)
     if not configuration.allow_no_capacity_filter:
-        for profile, built in zip(configured, profiles.all, strict=True):
-            _check_capacity(profile, built, registry, configuration.origin)
+        for builder, built in zip(builders, profiles.all, strict=True):
+            builder.check_capacity(built)
     return profiles
 
 
@@ -189,27 +180,13 @@ def describe_plugins(
             for name in registry.names
             for claim in registry.discovered(name)
         ]
-    noted: BuildAttempts = {} if attempts is None else attempts
-    return [
-        state
-        for one in configured_profiles(configuration)
-        for state in _states_of(one, registry, configuration.origin, noted)
-    ]
+    return [state for one in _builders(configuration, registry, attempts) for state in one.states()]
 
 
 def plugins_document(states: Sequence[PluginState]) -> dict[str, Any]:
     """The list for other programs; keys in the order of the table's columns."""
     plugins = [
-        {
-            "profile": state.profile,
-            "name": state.name,
-            "distribution": state.distribution,
-            "version": state.version,
-            "state": state.state.value,
-            "hooks": list(state.hooks),
-            "weight": state.weight,
-            "why": state.why or None,
-        }
+        asdict(state) | {"state": state.state.value, "hooks": list(state.hooks), "why": state.why or None}
         for state in states
     ]
     return {"apiVersion": _DOCUMENT_VERSION, "plugins": plugins}
@@ -224,39 +201,181 @@ def to_install(*names: str) -> str:
     return f"install the distribution{'s' if len(owners) > 1 else ''} {', '.join(owners)}"
 
 
-# Building
+def _builders(
+    configuration: Configuration, registry: PluginRegistry, attempts: BuildAttempts | None
+) -> list[_ProfileBuilder]:
+    noted: BuildAttempts = {} if attempts is None else attempts
+    profiles = configured_profiles(configuration)
+    return [_ProfileBuilder(profile, registry, configuration.origin, noted) for profile in profiles]
 
 
-def _check_names(profile: ConfiguredProfile, registry: PluginRegistry, origin: Origin) -> None:
-    plugins = profile.plugins
-    named = [((*profile.path, "disabled", at), name) for at, name in enumerate(plugins.disabled)]
-    named += [((*profile.path, "enabled", at), entry.name) for at, entry in enumerate(plugins.enabled)]
-    for path, name in named:
-        if name == EVERY or registry.discovered(name):
-            continue
-        if name in SUPPLIED:
-            raise origin.error(path, f"plugin {name} is not installed: {to_install(name)}")
-        raise origin.error(path, f"no plugin {name!r} is installed{did_you_mean(name, registry.names)}")
+@dataclass(frozen=True, slots=True)
+class _ProfileBuilder:
+    """One profile as configured, and the installed plugins that it is built of."""
 
+    profile: ConfiguredProfile
+    registry: PluginRegistry
+    origin: Origin
+    attempts: BuildAttempts
 
-def _build_profile(
-    profile: ConfiguredProfile, registry: PluginRegistry, origin: Origin, attempts: BuildAttempts
-) -> Profile:
-    manager = create_manager()
-    active, plugins = [], []
-    for plugin in configured_plugins(profile, registry):
+    def check_names(self) -> None:
+        """Raises `ConfigurationError` for a plugin that is named and not installed."""
+        path, plugins = self.profile.path, self.profile.plugins
+        named = [((*path, "disabled", at), name) for at, name in enumerate(plugins.disabled)]
+        named += [((*path, "enabled", at), entry.name) for at, entry in enumerate(plugins.enabled)]
+        for place, name in named:
+            if name == EVERY or self.registry.discovered(name):
+                continue
+            if name in SUPPLIED:
+                raise self.origin.error(place, f"plugin {name} is not installed: {to_install(name)}")
+            hint = did_you_mean(name, self.registry.names)
+            raise self.origin.error(place, f"no plugin {name!r} is installed{hint}")
+
+    def build(self) -> Profile:
+        """Build the plugins that are active. Raises as `build_profiles`."""
+        manager = create_manager()
+        active, plugins = [], []
+        for plugin in configured_plugins(self.profile, self.registry):
+            try:
+                if is_active(plugin, self.registry):
+                    active.append(plugin)
+                    plugins.append(self._attempt(manager, plugin))
+            except LoadError as error:
+                raise error.advising(self._how_to_disable(plugin)) from error
+        return Profile(
+            name=self.profile.name,
+            plugins=tuple(plugins),
+            runtimes=self.profile.runtimes,
+            build=partial(_build_again, active, self.registry),
+        )
+
+    def check_capacity(self, built: Profile) -> None:
+        """Raises `ConfigurationError` where no plugin of the profile that was built provides capacity."""
+        if any(CAPACITY in plugin.provides for plugin in built.plugins):
+            return
+        supplied = "RuntimePodAvailability"
+        remedy = f"enable {supplied}" if self.registry.discovered(supplied) else to_install(supplied)
+        raise self.origin.complaint(
+            self.profile.path,
+            f"no active plugin of profile {built.name} provides capacity, so nothing would look at a Pod's"
+            f" readiness, and at its room only when it is reserved: {remedy},"
+            " or set allowNoCapacityFilter: true",
+        )
+
+    def states(self) -> list[PluginState]:
+        """See `describe_plugins`."""
+        configured = {plugin.name: plugin for plugin in configured_plugins(self.profile, self.registry)}
+        self._build_what_was_not_tried(configured.values())
+        names = dict.fromkeys([*configured, *self.registry.names])
+        states = [state for name in names for state in self._states(name, configured.get(name))]
+        for claim in self.registry.shadowed:
+            why = f"{claim.shadowed_by} comes first on the path, and counts: uninstall one of the two"
+            states.append(_state(claim, self.profile, ActivationState.SHADOWED, why=why))
+        active = [state for state in states if state.state is ActivationState.ACTIVE]
+        rest = [state for state in states if state.state is not ActivationState.ACTIVE]
+        return active + sorted(rest, key=lambda state: state.name)
+
+    def _attempt(self, manager: pluggy.PluginManager, plugin: ConfiguredPlugin) -> ActivePlugin:
+        """Build a plugin, and note what became of it. Raises as `_build`."""
+        key = (self.profile.name, plugin.name)
         try:
-            if is_active(plugin, registry):
-                active.append(plugin)
-                plugins.append(_attempt(manager, plugin, profile, registry, origin, attempts))
-        except LoadError as error:
-            raise error.advising(_how_to_disable(plugin, profile)) from error
-    return Profile(
-        name=profile.name,
-        plugins=tuple(plugins),
-        runtimes=profile.runtimes,
-        build=partial(_build_again, active, registry),
-    )
+            loaded = self.registry.load(plugin.name)
+            self._check_single(loaded)
+            built = self._build(manager, plugin, loaded)
+        except InputError as error:
+            self.attempts[key] = error
+            raise
+        self.attempts[key] = built
+        return built
+
+    def _check_single(self, loaded: LoadedPlugin) -> None:
+        """Raises `LoadError` for one class as two plugins of a profile, or one object in two profiles."""
+        for (other_profile, name), built in self.attempts.items():
+            if isinstance(built, InputError) or self.registry.load(name).value is not loaded.value:
+                continue
+            if other_profile == self.profile.name and name != loaded.name:
+                problem = f"it is plugin {name} of {built.origin} under another name: keep one of the two"
+                raise LoadError(loaded.name, loaded.origin, problem)
+            if other_profile != self.profile.name and not inspect.isclass(loaded.value):
+                problem = (
+                    f"it is one object, which profile {other_profile} has already, and each profile needs an"
+                    " instance of its own: name a class in its entry point, or disable it in one of the two"
+                )
+                raise LoadError(loaded.name, loaded.origin, problem)
+
+    def _build(
+        self, manager: pluggy.PluginManager, plugin: ConfiguredPlugin, loaded: LoadedPlugin
+    ) -> ActivePlugin:
+        model = loaded.declaration.arguments
+        if plugin.path is not None:
+            path = (*plugin.path, "arguments")
+            if plugin.arguments and model is None:
+                raise self.origin.error(path, f"{plugin.name} takes no arguments: remove them")
+            unknown = unknown_argument(model, plugin.arguments)
+            if unknown is not None:
+                hint = did_you_mean(str(unknown[-1]), known_arguments(model, unknown, plugin.arguments))
+                raise self.origin.error((*path, *unknown), f"unknown argument{hint}")
+        try:
+            return build_plugin(manager, loaded, plugin.arguments, plugin.weight, self.registry.current)
+        except ValidationError as error:
+            # Not "from error", whose traceback would show the values, secrets among them.
+            raise self._bad_arguments(error, model, plugin) from None
+
+    def _bad_arguments(
+        self, error: ValidationError, model: Any, plugin: ConfiguredPlugin
+    ) -> ConfigurationError:
+        details = error.errors(include_url=False)[0]
+        hidden = hides(model, details["loc"], plugin.arguments)
+        problem = _PROBLEMS.get(details["type"]) or worded(details["msg"], details["input"], hidden=hidden)
+        if plugin.path is not None:
+            return self.origin.error((*plugin.path, "arguments", *details["loc"]), problem)
+        where, enabled = dotted(("arguments", *details["loc"])), (*self.profile.path, "enabled")
+        advice = f"name {plugin.name} in {dotted(enabled)} with its arguments, or disable it"
+        return self.origin.complaint(
+            enabled, f"{plugin.name} is on by default: its {where} {problem}: {advice}"
+        )
+
+    def _how_to_disable(self, plugin: ConfiguredPlugin) -> str:
+        place = dotted(self.profile.path)
+        if plugin.path is not None:
+            return f"to start without it, take it out of {place}.enabled"
+        return f"to start without it, configure {place}: {{disabled: [{plugin.name}]}}"
+
+    def _build_what_was_not_tried(self, plugins: Iterable[ConfiguredPlugin]) -> None:
+        manager = create_manager()
+        for plugin in plugins:
+            with suppress(InputError):
+                if (self.profile.name, plugin.name) not in self.attempts and is_active(plugin, self.registry):
+                    self._attempt(manager, plugin)
+
+    def _states(self, name: str, plugin: ConfiguredPlugin | None) -> Iterator[PluginState]:
+        for claim in self.registry.discovered(name):
+            if plugin is None and name in self.profile.plugins.disabled:
+                why = f"named in {dotted(self.profile.path)}.disabled"
+                yield _state(claim, self.profile, ActivationState.DISABLED, why=why)
+            elif (error := self.registry.error(name)) is None:
+                yield self._state_of_loaded(claim, plugin)
+            elif self.registry.is_duplicate(name):
+                yield _state(claim, self.profile, ActivationState.DUPLICATE, why=str(error))
+            else:
+                yield _state(claim, self.profile, ActivationState.BROKEN, why=error.cause)
+
+    def _state_of_loaded(self, claim: DiscoveredPlugin, plugin: ConfiguredPlugin | None) -> PluginState:
+        loaded = self.registry.load(claim.name)
+        hooks = tuple(hook for hook in hook_names() if hook in loaded.hooks)
+        place = dotted(self.profile.path)
+        if plugin is None:
+            why = f'{place}.disabled has "*", and {place}.enabled does not name it'
+            return _state(claim, self.profile, ActivationState.DISABLED, hooks, why=why)
+        if not is_active(plugin, self.registry):
+            why = f"off by default: name it in {place}.enabled to use it"
+            return _state(claim, self.profile, ActivationState.OFF_BY_DEFAULT, hooks, why=why)
+        error = self.attempts.get((self.profile.name, claim.name))
+        if isinstance(error, InputError):
+            why = error.cause if isinstance(error, LoadError) else str(error)
+            return _state(claim, self.profile, ActivationState.BROKEN, hooks, why=why)
+        weight = plugin.weight if "score" in hooks else None
+        return _state(claim, self.profile, ActivationState.ACTIVE, hooks, weight)
 
 
 def _build_again(
@@ -264,107 +383,16 @@ def _build_again(
 ) -> tuple[ActivePlugin, ...]:
     """New instances of the plugins of a profile. Raises `PluginError` for one that cannot be built now."""
     manager = create_manager()
-    return tuple(_instance_again(manager, plugin, registry.load(plugin.name), current) for plugin in active)
-
-
-def _instance_again(
-    manager: pluggy.PluginManager, plugin: ConfiguredPlugin, loaded: LoadedPlugin, current: CurrentCall
-) -> ActivePlugin:
-    try:
-        return build_plugin(
-            manager, loaded, arguments=plugin.arguments, weight=plugin.weight, current=current
-        )
-    except (LoadError, ValidationError) as error:
-        cause = error.cause if isinstance(error, LoadError) else describe(error)
-        origin = f"{loaded.distribution} {loaded.version}"
-        raise PluginError(loaded.name, origin, "constructor", cause) from error
-
-
-def _attempt(
-    manager: pluggy.PluginManager,
-    plugin: ConfiguredPlugin,
-    profile: ConfiguredProfile,
-    registry: PluginRegistry,
-    origin: Origin,
-    attempts: BuildAttempts,
-) -> ActivePlugin:
-    """Build a plugin, and note what became of it. Raises as `_build`."""
-    key = (profile.name, plugin.name)
-    try:
-        _check_single(registry.load(plugin.name), profile, registry, attempts)
-        built = _build(manager, plugin, profile, registry, origin)
-    except InputError as error:
-        attempts[key] = error
-        raise
-    attempts[key] = built
-    return built
-
-
-def _check_single(
-    loaded: LoadedPlugin, profile: ConfiguredProfile, registry: PluginRegistry, attempts: BuildAttempts
-) -> None:
-    """Raises `LoadError` where one class would be two plugins of a profile, or one object of two profiles."""
-    for (other_profile, name), built in attempts.items():
-        if isinstance(built, InputError) or registry.load(name).value is not loaded.value:
-            continue
-        if other_profile == profile.name and name != loaded.name:
-            problem = f"it is plugin {name} of {built.origin} under another name: keep one of the two"
-            raise LoadError(loaded.name, loaded.origin, problem)
-        if other_profile != profile.name and not inspect.isclass(loaded.value):
-            problem = (
-                f"it is one object, which profile {other_profile} has already, and each profile needs an"
-                " instance of its own: name a class in its entry point, or disable it in one of the two"
-            )
-            raise LoadError(loaded.name, loaded.origin, problem)
-
-
-def _build(
-    manager: pluggy.PluginManager,
-    plugin: ConfiguredPlugin,
-    profile: ConfiguredProfile,
-    registry: PluginRegistry,
-    origin: Origin,
-) -> ActivePlugin:
-    loaded = registry.load(plugin.name)
-    if plugin.arguments and plugin.path and loaded.declaration.arguments is None:
-        raise origin.error((*plugin.path, "arguments"), f"{plugin.name} takes no arguments: remove them")
-    model = loaded.declaration.arguments
-    unknown = unknown_argument(model, plugin.arguments)
-    if unknown is not None and plugin.path is not None:
-        known = known_arguments(model, unknown, plugin.arguments)
-        problem = f"unknown argument{did_you_mean(str(unknown[-1]), known)}"
-        raise origin.error((*plugin.path, "arguments", *unknown), problem)
-    try:
-        return build_plugin(
-            manager, loaded, arguments=plugin.arguments, weight=plugin.weight, current=registry.current
-        )
-    except ValidationError as error:
-        # Not "from error", whose traceback would show the values, secrets among them.
-        raise _bad_arguments(error, model, plugin, profile, origin) from None
-
-
-def _bad_arguments(
-    error: ValidationError,
-    model: Any,
-    plugin: ConfiguredPlugin,
-    profile: ConfiguredProfile,
-    origin: Origin,
-) -> ConfigurationError:
-    details = error.errors(include_url=False)[0]
-    hidden = hides(model, details["loc"], plugin.arguments)
-    problem = _PROBLEMS.get(details["type"]) or worded(details["msg"], details["input"], hidden=hidden)
-    if plugin.path is not None:
-        return origin.error((*plugin.path, "arguments", *details["loc"]), problem)
-    where, enabled = dotted(("arguments", *details["loc"])), (*profile.path, "enabled")
-    advice = f"name {plugin.name} in {dotted(enabled)} with its arguments, or disable it"
-    return origin.complaint(enabled, f"{plugin.name} is on by default: its {where} {problem}: {advice}")
-
-
-def _how_to_disable(plugin: ConfiguredPlugin, profile: ConfiguredProfile) -> str:
-    place = dotted(profile.path)
-    if plugin.path is not None:
-        return f"to start without it, take it out of {place}.enabled"
-    return f"to start without it, configure {place}: {{disabled: [{plugin.name}]}}"
+    plugins = []
+    for plugin in active:
+        loaded = registry.load(plugin.name)
+        try:
+            plugins.append(build_plugin(manager, loaded, plugin.arguments, plugin.weight, current))
+        except (LoadError, ValidationError) as error:
+            cause = error.cause if isinstance(error, LoadError) else describe(error)
+            origin = f"{loaded.distribution} {loaded.version}"
+            raise PluginError(loaded.name, origin, "constructor", cause) from error
+    return tuple(plugins)
 
 
 def _check_queue(profiles: Profiles, origin: Origin) -> None:
@@ -378,97 +406,6 @@ def _check_queue(profiles: Profiles, origin: Origin) -> None:
         )
 
 
-def _check_capacity(
-    profile: ConfiguredProfile, built: Profile, registry: PluginRegistry, origin: Origin
-) -> None:
-    if any(CAPACITY in plugin.provides for plugin in built.plugins):
-        return
-    supplied = "RuntimePodAvailability"
-    remedy = f"enable {supplied}" if registry.discovered(supplied) else to_install(supplied)
-    raise origin.complaint(
-        profile.path,
-        f"no active plugin of profile {profile.name} provides capacity, so nothing would look at a Pod's"
-        f" readiness, and at its room only when it is reserved: {remedy}, or set allowNoCapacityFilter: true",
-    )
-
-
-# States
-
-
-def _states_of(
-    profile: ConfiguredProfile, registry: PluginRegistry, origin: Origin, attempts: BuildAttempts
-) -> list[PluginState]:
-    configured = {plugin.name: plugin for plugin in configured_plugins(profile, registry)}
-    errors = _build_errors(profile, registry, origin, attempts)
-    names = dict.fromkeys([*configured, *registry.names])
-    states = [
-        _broken(state, errors[name]) if state.state is ActivationState.ACTIVE and name in errors else state
-        for name in names
-        for state in _states(name, configured.get(name), profile, registry)
-    ]
-    for claim in registry.shadowed:
-        why = f"{claim.shadowed_by} comes first on the path, and counts: uninstall one of the two"
-        states.append(_state(claim, profile, ActivationState.SHADOWED, why=why))
-    active = [state for state in states if state.state is ActivationState.ACTIVE]
-    rest = [state for state in states if state.state is not ActivationState.ACTIVE]
-    return active + sorted(rest, key=lambda state: state.name)
-
-
-def _build_errors(
-    profile: ConfiguredProfile, registry: PluginRegistry, origin: Origin, attempts: BuildAttempts
-) -> dict[str, InputError]:
-    """Why plugins that the configuration activates cannot be built, by name; builds what was not tried."""
-    manager = create_manager()
-    for plugin in configured_plugins(profile, registry):
-        with suppress(InputError):
-            if (profile.name, plugin.name) not in attempts and is_active(plugin, registry):
-                _attempt(manager, plugin, profile, registry, origin, attempts)
-    return {
-        name: error
-        for (owner, name), error in attempts.items()
-        if owner == profile.name and isinstance(error, InputError)
-    }
-
-
-def _broken(state: PluginState, error: InputError) -> PluginState:
-    why = error.cause if isinstance(error, LoadError) else str(error)
-    return replace(state, state=ActivationState.BROKEN, weight=None, why=why)
-
-
-def _states(
-    name: str, plugin: ConfiguredPlugin | None, profile: ConfiguredProfile, registry: PluginRegistry
-) -> Iterator[PluginState]:
-    for claim in registry.discovered(name):
-        if plugin is None and name in profile.plugins.disabled:
-            why = f"named in {dotted(profile.path)}.disabled"
-            yield _state(claim, profile, ActivationState.DISABLED, why=why)
-        elif (error := registry.error(name)) is None:
-            yield _state_of_loaded(claim, plugin, profile, registry)
-        elif registry.is_duplicate(name):
-            yield _state(claim, profile, ActivationState.DUPLICATE, why=str(error))
-        else:
-            yield _state(claim, profile, ActivationState.BROKEN, why=error.cause)
-
-
-def _state_of_loaded(
-    claim: DiscoveredPlugin,
-    plugin: ConfiguredPlugin | None,
-    profile: ConfiguredProfile,
-    registry: PluginRegistry,
-) -> PluginState:
-    loaded = registry.load(claim.name)
-    hooks = tuple(hook for hook in hook_names() if hook in loaded.hooks)
-    place = dotted(profile.path)
-    if plugin is None:
-        why = f'{place}.disabled has "*", and {place}.enabled does not name it'
-        return _state(claim, profile, ActivationState.DISABLED, hooks, why=why)
-    if not is_active(plugin, registry):
-        why = f"off by default: name it in {place}.enabled to use it"
-        return _state(claim, profile, ActivationState.OFF_BY_DEFAULT, hooks, why=why)
-    weight = plugin.weight if "score" in hooks else None
-    return _state(claim, profile, ActivationState.ACTIVE, hooks, weight)
-
-
 def _state(
     claim: DiscoveredPlugin,
     profile: ConfiguredProfile | None,
@@ -477,13 +414,5 @@ def _state(
     weight: int | None = None,
     why: str = "",
 ) -> PluginState:
-    return PluginState(
-        name=claim.name,
-        distribution=claim.distribution,
-        version=claim.version,
-        state=state,
-        hooks=hooks,
-        weight=weight,
-        profile=profile.name if profile is not None else None,
-        why=why,
-    )
+    name = profile.name if profile is not None else None
+    return PluginState(name, claim.name, claim.distribution, claim.version, state, hooks, weight, why)

@@ -26,16 +26,13 @@ Path = tuple[str | int, ...]
 
 def unusual_value(value: object, path: Path = ()) -> tuple[Path, str] | None:
     """The first part that JSON has no value for, with what to do; None where `config show` can print all."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if not isinstance(key, str):
+    if isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(value, dict) and not isinstance(key, str):
                 return path, f"has the key {key!r}, which is not text: put it in quotes"
             if found := unusual_value(item, (*path, key)):
                 return found
         return None
-    if isinstance(value, list):
-        found_in = (unusual_value(item, (*path, place)) for place, item in enumerate(value))
-        return next((found for found in found_in if found), None)
     if isinstance(value, float) and not math.isfinite(value):
         return path, f"is {value}, for which JSON has no number: give a finite one"
     if value is None or isinstance(value, str | int | float):
@@ -71,8 +68,7 @@ def refuses_unknown(model: type[BaseModel]) -> bool:
 def known_arguments(model: Any, path: Path, value: object) -> list[str]:
     """The names of the fields beside the key at `path`."""
     for step in path[:-1]:
-        found = [(annotation, part) for at, annotation, part in _parts(model, value) or () if at == step]
-        model, value = found[0] if found else (None, None)
+        model, value = _below(model, value, step) or (None, None)
     model = _unwrapped(model)
     fields = model.model_fields if _is_model(model) else {}
     return [_names(model, name, field)[0] for name, field in fields.items()]
@@ -94,13 +90,17 @@ def masked(model: Any, value: Any) -> Any:
 def hides(model: Any, path: Path, value: object) -> bool:
     """Whether the value at `path`, which pydantic names in an error, may be secret, or hold a secret."""
     for step in path:
-        if _hides(model) or not may_be_secret(model):
+        below = _below(model, value, step)
+        if below is None:
             break
-        found = [(annotation, part) for at, annotation, part in _parts(model, value) or () if at == step]
-        if not found:
-            break
-        model, value = found[0]
+        model, value = below
     return may_be_secret(model)
+
+
+def _below(model: Any, value: object, step: str | int) -> tuple[Any, Any] | None:
+    """The part at `step` with its type; None where the type does not tell."""
+    parts = _parts(model, value) or ()
+    return next(((annotation, part) for at, annotation, part in parts if at == step), None)
 
 
 def may_be_secret(annotation: Any, seen: frozenset[int] = frozenset()) -> bool:

@@ -68,16 +68,16 @@ def register(manager: pluggy.PluginManager, name: str, plugin: object) -> tuple[
     """Register a plugin (a class, a module or an object), and return what it marked, by hook name."""
     manager.register(plugin, name=name)
     found = [
-        HookImplementation(caller.name, implementation.function, _options(dict(implementation.opts)))
+        HookImplementation(
+            caller.name,
+            implementation.function,
+            frozenset(name for name, value in dict(implementation.opts).items() if value),
+        )
         for caller in manager.get_hookcallers(plugin) or ()
         for implementation in caller.get_hookimpls()
         if implementation.plugin is plugin
     ]
     return tuple(sorted(found, key=lambda implementation: implementation.hook))
-
-
-def _options(options: dict[str, object]) -> frozenset[str]:
-    return frozenset(name for name, value in options.items() if value)
 
 
 def check_plugin(plugin: object) -> tuple[Declaration, dict[str, tuple[str, ...]]]:

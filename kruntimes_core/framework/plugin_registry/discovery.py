@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from importlib.metadata import Distribution, EntryPoint, PackageMetadata, distributions
+from importlib.metadata import Distribution, EntryPoint, distributions
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -76,7 +76,7 @@ def discover(installed: Iterable[Distribution] | None = None) -> tuple[Discovere
         first, known = counting.setdefault(_identity(metadata), (metadata, claims))
         if known is claims:
             found.extend(claims)
-        elif first.version != metadata.version or not _same(known, claims):
+        elif first.version != metadata.version or _named(known) != _named(claims):
             by = f"{first.name} {first.version} in {first.folder}"
             found.extend(replace(claim, shadowed_by=by) for claim in claims)
     return tuple(sorted(found, key=lambda claim: (claim.name, claim.distribution, claim.origin)))
@@ -121,7 +121,8 @@ def _metadata(distribution: Distribution) -> _Metadata:
     try:
         # Not `distribution.name`, which fails in its own way in each version of Python.
         headers = distribution.metadata
-        name, version = (_header(headers, key) for key in ("Name", "Version"))
+        if headers is not None:
+            name, version = (headers[key] or "" if key in headers else "" for key in ("Name", "Version"))
     except UnicodeDecodeError:
         problem = "its METADATA is not UTF-8"
     except Exception as error:  # noqa: BLE001 - whatever others' metadata make the standard library raise
@@ -132,10 +133,6 @@ def _metadata(distribution: Distribution) -> _Metadata:
         problem = f"{problem} (in {folder}): reinstall that distribution, or remove the folder"
     stem = Path(folder).name.rpartition(".")[0] or Path(folder).name
     return _Metadata(distribution, folder, name or stem, version or _UNKNOWN_VERSION, problem)
-
-
-def _header(headers: PackageMetadata | None, key: str) -> str:
-    return headers[key] or "" if headers is not None and key in headers else ""
 
 
 def _identity(metadata: _Metadata) -> str:
@@ -162,7 +159,7 @@ def _claims(metadata: _Metadata) -> Iterator[DiscoveredPlugin]:
         if ENTRY_POINT_GROUP not in text:
             return
         entry_points = metadata.distribution.entry_points.select(group=ENTRY_POINT_GROUP)
-        found = [(one, one.name, one.module) for one in entry_points]
+        found = [(one, one.name) for one in entry_points if one.module is not None]
     except Exception as error:  # noqa: BLE001 - as above; each version of Python raises others
         problem = (
             f"its {_ENTRY_POINTS} (in {metadata.folder}) cannot be read ({_why_unreadable(error)}): reinstall"
@@ -171,7 +168,7 @@ def _claims(metadata: _Metadata) -> Iterator[DiscoveredPlugin]:
         yield DiscoveredPlugin(metadata.name, metadata.name, metadata.version, problem=problem)
         return
     unfit = "a plugin's name is UpperCamelCase, as in RunAffinity: rename its entry point"
-    for entry_point, name, _ in found:
+    for entry_point, name in found:
         fits = _PLUGIN_NAME.fullmatch(name) is not None
         wrong = metadata.problem or (None if fits else unfit)
         yield DiscoveredPlugin(name, metadata.name, metadata.version, entry_point, wrong)
@@ -203,12 +200,10 @@ def _check_absent(metadata: _Metadata) -> None:
             return
 
 
-def _same(one: Iterable[DiscoveredPlugin], other: Iterable[DiscoveredPlugin]) -> bool:
-    return set(map(_named, one)) == set(map(_named, other))
-
-
-def _named(claim: DiscoveredPlugin) -> tuple[str, str | None]:
-    return claim.name, claim.entry_point.value if claim.entry_point is not None else None
+def _named(claims: Iterable[DiscoveredPlugin]) -> set[tuple[str, str | None]]:
+    return {
+        (claim.name, claim.entry_point.value if claim.entry_point is not None else None) for claim in claims
+    }
 
 
 def _why_unreadable(error: Exception) -> str:

@@ -99,15 +99,6 @@ class PluginRegistry:
         return None
 
 
-def import_plugin(discovered: DiscoveredPlugin) -> object:
-    """What the entry point names: a class, a module or an object. Raises `InvalidPlugin`."""
-    if discovered.problem is not None:
-        raise InvalidPlugin(discovered.problem)
-    assert discovered.entry_point is not None
-    with plugin_code(advice=f"correct or upgrade {discovered.distribution}"):
-        return discovered.entry_point.load()
-
-
 def create_manager() -> pluggy.PluginManager:
     """A manager of one profile's plugins, which knows the seven hooks and no plugin."""
     manager = pluggy.PluginManager(PROJECT)
@@ -118,7 +109,6 @@ def create_manager() -> pluggy.PluginManager:
 def build_plugin(
     manager: pluggy.PluginManager,
     loaded: LoadedPlugin,
-    *,
     arguments: Mapping[str, Any] | None = None,
     weight: int = 1,
     current: CurrentCall | None = None,
@@ -151,26 +141,25 @@ def build_plugin(
     )
 
 
-def _import_own(discovered: DiscoveredPlugin, installed: Iterable[Distribution] | None) -> object:
-    """What the entry point names. Raises `InvalidPlugin` also if the module is another distribution's."""
+def _import(discovered: DiscoveredPlugin, installed: Iterable[Distribution] | None) -> object:
+    """What the entry point names: a class, a module or an object.
+
+    Raises `InvalidPlugin`, also where the module is another distribution's, which may fail, or may lack what
+    the entry point names.
+    """
+    entry_point = discovered.entry_point
+    if discovered.problem is not None or entry_point is None:
+        raise InvalidPlugin(discovered.problem)
     try:
-        value = import_plugin(discovered)
-    except InvalidPlugin:
-        # The module of the other one fails, or does not have what the entry point names.
-        _check_owner(discovered, installed)
-        raise
-    _check_owner(discovered, installed)
-    return value
-
-
-def _check_owner(discovered: DiscoveredPlugin, installed: Iterable[Distribution] | None) -> None:
-    entry_point = discovered.entry_point if discovered.problem is None else None
-    other = other_owner(entry_point, installed) if entry_point is not None else None
-    if entry_point is not None and other is not None:
-        raise InvalidPlugin(
-            f"its module {entry_point.module} is shipped by {discovered.distribution} and by {other}, whose"
-            " file Python imports: uninstall one of the two"
-        )
+        with plugin_code(advice=f"correct or upgrade {discovered.distribution}"):
+            return entry_point.load()
+    finally:
+        other = other_owner(entry_point, installed)
+        if other is not None:
+            raise InvalidPlugin(
+                f"its module {entry_point.module} is shipped by {discovered.distribution} and by {other},"
+                " whose file Python imports: uninstall one of the two"
+            )
 
 
 def _load(
@@ -182,7 +171,7 @@ def _load(
         return LoadError(first.name, owners, "both claim this name: uninstall one of them")
     value: object = None
     try:
-        value = _import_own(first, installed)
+        value = _import(first, installed)
         declaration, hooks = check_plugin(value)
     except InvalidPlugin as invalid:
         return LoadError(first.name, first.origin, str(invalid), off_by_default=is_off_by_default(value))

@@ -49,7 +49,6 @@ class PodSet:
     __slots__ = (
         "_ascending",
         "_by_name",
-        "_changed_after",
         "_changed_at",
         "_followed",
         "_free",
@@ -67,8 +66,6 @@ class PodSet:
         self.turn = 0
         self._changed_at: dict[int, int] = {}
         """The turn of the last change, by position, the latest at the end."""
-        self._changed_after: dict[int, int] = {}
-        """What `changed_after` gave since the last change, by turn: hooks often look after the same one."""
         self._positions: dict[str, int] = {}
         self._free: list[int] = []
         self._by_name: list[int] = []
@@ -110,14 +107,13 @@ class PodSet:
 
     def changed_after(self, turn: int) -> int:
         """The set of the Pods that came or changed after `turn`."""
-        changed = self._changed_after.get(turn)
-        if changed is None:
-            changed = 0
-            for position, at in reversed(self._changed_at.items()):
-                if at <= turn:
-                    break
-                changed |= 1 << position
-            self._changed_after[turn] = changed
+        if turn == 0:
+            return self.present
+        changed = 0
+        for position, at in reversed(self._changed_at.items()):
+            if at <= turn:
+                break
+            changed |= 1 << position
         return changed
 
     def first_by_name(self, among: int) -> int:
@@ -161,7 +157,6 @@ class PodSet:
         self.turn += 1
         self._changed_at.pop(position, None)
         self._changed_at[position] = self.turn
-        self._changed_after.clear()
 
     def _remove(self, name: str, position: int) -> None:
         del self._by_name[self._place_by_name(name)]
@@ -170,7 +165,6 @@ class PodSet:
         self.pods[position] = None
         self.turn += 1
         self._changed_at.pop(position)
-        self._changed_after.clear()
         self._free.append(position)
 
     def _place_by_name(self, name: str) -> int:

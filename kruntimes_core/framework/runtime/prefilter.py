@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
+from immutables import Map
+
 from kruntimes_core.framework.hookspecs import InvalidRun
-from kruntimes_core.framework.profile import ActivePlugin, Hook, PluginError, Profile
+from kruntimes_core.framework.profile import ActivePlugin, Hook, Profile
 from kruntimes_core.framework.runtime import plugin_calls
 from kruntimes_core.framework.runtime.state_equality import StateKey, share_key
 from kruntimes_core.model.bounded import KIB, MIB, BoundedCache
 from kruntimes_core.model.run import Run, run_size
 from kruntimes_core.model.selectors import LabelSelector, LabelSet
 from kruntimes_core.model.snapshot import Snapshot
-from kruntimes_core.model.targets import Targets
+from kruntimes_core.model.targets import SelectorCounts, Targets
 from kruntimes_core.model.workspace import Workspace, WorkspacePhase
 
 # The hooks whose answers decide whether a waiting Run may be placed.
@@ -28,6 +30,8 @@ STATE_BYTES = 16 * MIB
 LARGEST_RUN = 16 * KIB
 """Bytes. What prefilters answered for a larger Run is kept with the Run alone."""
 _ENTRY_BYTES = 1 * KIB
+
+T = TypeVar("T")
 
 
 class TargetReads:
@@ -90,34 +94,15 @@ class ReadTargets(Targets):
         self.reads.count_of[selector] = answer
         return answer
 
-    def changed_by(self, labels: LabelSet, difference: int) -> Targets:
-        """See `Targets.changed_by`."""
-        return self._all().changed_by(labels, difference)
-
-    def _all(self) -> Targets:
+    @property
+    def _sets(self) -> Map[LabelSet, int]:  # type: ignore[override]
+        """What all other methods look at."""
         self.reads.whole = self._targets
-        return self._targets
+        return self._targets._sets
 
-    def __getitem__(self, labels: LabelSet) -> int:
-        return self._all()[labels]
-
-    def __iter__(self) -> Iterator[LabelSet]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        return len(self._all())
-
-    def __contains__(self, labels: object) -> bool:
-        return labels in self._all()
-
-    def __eq__(self, other: object) -> bool:
-        return self._all() == (other._all() if isinstance(other, ReadTargets) else other)
-
-    def __hash__(self) -> int:
-        return hash(self._all())
-
-    def __repr__(self) -> str:
-        return repr(self._all())
+    @property
+    def _counts(self) -> SelectorCounts | None:  # type: ignore[override]
+        return self._targets._counts
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -140,8 +125,15 @@ class PreFilterState:
     """What each prefilter has read so far; a state may keep `targets`, and a filter read more of it."""
     inputs: tuple[Any, ...] = field(default=(), compare=False, repr=False)
     """The parts of the Run, and the workspace, that it was made from, where other Runs may share it."""
-    own_results: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
-    """The results of the Runs with this state, where it is too large for the result cache to keep."""
+    _large: dict[Hashable, tuple[object, Any]] = field(default_factory=dict, compare=False, repr=False)
+
+    def kept_for(self, pods: object, hook: Hashable, new: Callable[[], T]) -> T:
+        """The answers of a hook about these Pods, where the state is too large for the result cache."""
+        known = self._large.get(hook)
+        if known is None or known[0] is not pods:  # other ones are of a former worker
+            known = self._large[hook] = (pods, new())
+        answers: T = known[1]
+        return answers
 
     @property
     def reads(self) -> TargetReads:
@@ -170,7 +162,12 @@ class InvalidRunResult:
 
 
 class PreFilters:
-    """The prefilters of one profile, with the answers that still hold."""
+    """The prefilters of one profile, with the answers that still hold.
+
+    The whole state is kept by the identity of its inputs: equal parts of Runs are one object, if the decoder
+    made them; for other Runs it is a lookup that finds nothing. A state is found while a Run has it, and the
+    latest are kept for Runs to come.
+    """
 
     def __init__(self, profile: Profile, reuse: bool = True) -> None:
         self._own_class = _own_class(profile)
@@ -182,8 +179,12 @@ class PreFilters:
             for plugin in profile.plugins
         )
         active = [prefilter for prefilter in self._prefilters if prefilter is not None]
-        reusable = not self._own_class and all(prefilter.reusable for prefilter in active)
-        self._kept = _KeptStates(active) if reusable else None
+        self._reusable = not self._own_class and all(prefilter.reusable for prefilter in active)
+        names = {"namespace", "request"}.union(*[prefilter.of_the_run for prefilter in active])
+        self._of_the_run = attrgetter(*sorted(names))  # a tuple: there are two at the least
+        # A state holds its inputs: while it is there, no other object can get the identity of one.
+        self._known: WeakValueDictionary[tuple[int, ...], PreFilterState] = WeakValueDictionary()
+        self._latest: BoundedCache[tuple[int, ...], PreFilterState] = BoundedCache(STATE_BYTES, LARGEST_RUN)
 
     def run(
         self, run: Run, snapshot: Snapshot, before: PreFilterState | None = None
@@ -193,26 +194,27 @@ class PreFilters:
         before: the state that this very Run had.
         """
         workspace = _workspace_of(run, snapshot)
-        if self._kept is None:
+        if not self._reusable:
             return self._call(run, snapshot, workspace)
         if before is not None and before.workspace == workspace and before.holds(snapshot.targets):
             return before
-        inputs = self._kept.inputs(run, workspace)
-        known = self._kept.find(inputs, snapshot)
-        if known is not None:
+        inputs = (*self._of_the_run(run), workspace)
+        key = tuple(map(id, inputs))
+        known = self._known.get(key)
+        if known is not None and known.holds(snapshot.targets):
             return known
         result = self._call(run, snapshot, workspace, inputs)
         if isinstance(result, PreFilterState):
-            self._kept.keep(result, run_size(run))
+            self._known[key] = result
+            self._latest.keep(key, result, run_size(run) + result.key.size + _ENTRY_BYTES)
         return result
 
     def _call(
         self, run: Run, snapshot: Snapshot, workspace: Workspace | None, inputs: tuple[Any, ...] = ()
     ) -> PreFilterState | InvalidRunResult:
-        arguments = _Arguments(run, snapshot, workspace)
         answers: list[_Answer | None] = []
         for prefilter in self._prefilters:
-            answer = prefilter.call(arguments) if prefilter is not None else None
+            answer = prefilter.call(run, snapshot, workspace) if prefilter is not None else None
             if isinstance(answer, InvalidRunResult):
                 return answer
             answers.append(answer)
@@ -233,19 +235,6 @@ class PreFilters:
 
 
 @dataclass(frozen=True, slots=True)
-class _Arguments:
-    """All that a prefilter may name, for one Run on one snapshot."""
-
-    run: Run
-    snapshot: Snapshot
-    workspace: Workspace | None
-
-    def named(self, name: str) -> Any:
-        """The value of one argument."""
-        return getattr(self if name in ("run", "snapshot", "workspace") else self.run, name)
-
-
-@dataclass(frozen=True, slots=True)
 class _Answer:
     """One plugin's state, its key, and what was read of the targets; None where they are not named."""
 
@@ -261,33 +250,33 @@ class _PluginPreFilter:
         self._plugin = plugin
         self._function: Callable[..., Any] = hook.function
         self._names = hook.names
-        self._keyed_by = tuple([name for name in hook.names if name not in ("targets", "snapshot")])
-        self.of_the_run = {name for name in self._keyed_by if name != "workspace"}
+        self.of_the_run = [name for name in hook.names if name not in ("targets", "snapshot", "workspace")]
         self.reusable = reuse and not plugin.stateful and "snapshot" not in hook.names
         self._answers: BoundedCache[Hashable, _Answer] = BoundedCache(ANSWER_BYTES, LARGEST_RUN)
 
-    def call(self, arguments: _Arguments) -> _Answer | InvalidRunResult:
+    def call(self, run: Run, snapshot: Snapshot, workspace: Workspace | None) -> _Answer | InvalidRunResult:
         """The state for a Run: the kept one while it holds, else that of a new call."""
+        given = {name: run if name == "run" else getattr(run, name) for name in self.of_the_run}
+        given["workspace"] = workspace
         if not self.reusable:
-            return self._call(arguments)
-        key = tuple([arguments.named(name) for name in self._keyed_by])
+            return self._call(run, given | {"snapshot": snapshot}, snapshot.targets)
+        key = tuple([given[name] for name in self._names if name != "targets"])
         known = self._answers.get(key)
-        if known is not None and (known.reads is None or known.reads.hold(arguments.snapshot.targets)):
+        if known is not None and (known.reads is None or known.reads.hold(snapshot.targets)):
             return known
-        answer = self._call(arguments)
+        answer = self._call(run, given, snapshot.targets)
         if isinstance(answer, _Answer):
-            self._answers.keep(key, answer, run_size(arguments.run) + answer.key.size + _ENTRY_BYTES)
+            self._answers.keep(key, answer, run_size(run) + answer.key.size + _ENTRY_BYTES)
         return answer
 
-    def _call(self, arguments: _Arguments) -> _Answer | InvalidRunResult:
-        targets = ReadTargets(arguments.snapshot.targets) if "targets" in self._names else None
-        values = [targets if name == "targets" else arguments.named(name) for name in self._names]
-        reads = targets.reads if targets is not None else None
+    def _call(self, run: Run, given: dict[str, Any], targets: Targets) -> _Answer | InvalidRunResult:
+        given["targets"] = noting = ReadTargets(targets)
         try:
-            state = self._function(*values)
-            return _Answer(state, StateKey(share_key(state), run_size(arguments.run)), reads)
+            state = self._function(*[given[name] for name in self._names])
+            reads = noting.reads if "targets" in self._names else None
+            return _Answer(state, StateKey(share_key(state), run_size(run)), reads)
         except InvalidRun as invalid:
-            return self._invalid(invalid, reads if reads is not None else TargetReads(), arguments.workspace)
+            return self._invalid(invalid, noting.reads, given["workspace"])
         except BaseException as error:  # noqa: BLE001 - whatever a plugin raises is its own error
             raise plugin_calls.plugin_error(self._plugin, "prefilter", error) from None
 
@@ -299,48 +288,15 @@ class _PluginPreFilter:
         except BaseException as error:  # noqa: BLE001 - a subclass may have left them out
             raise plugin_calls.plugin_error(self._plugin, "prefilter", error) from None
         if not isinstance(reason, str) or not plugin_calls.CAMEL_CASE.fullmatch(reason):
-            raise self._error(
-                f"InvalidRun with reason {plugin_calls.safe_repr(reason)}; use a CamelCase name"
-            )
+            shown = plugin_calls.safe_repr(reason)
+            raise self._plugin.error("prefilter", f"InvalidRun with reason {shown}; use a CamelCase name")
         if not isinstance(message, str):
-            raise self._error(f"InvalidRun with message {plugin_calls.safe_repr(message)}; use a text")
+            raise self._plugin.error(
+                "prefilter", f"InvalidRun with message {plugin_calls.safe_repr(message)}; use a text"
+            )
         return InvalidRunResult(
             self._plugin.name, str.__str__(reason), str.__str__(message), reads, workspace
         )
-
-    def _error(self, problem: str) -> PluginError:
-        return self._plugin.error("prefilter", problem)
-
-
-class _KeptStates:
-    """The state of a profile for which arguments, by their identity: equal parts of Runs are one object.
-
-    That is so for what the decoder made; for other Runs it is a lookup that finds nothing. A state is found
-    while a Run has it, and the latest are kept for Runs to come.
-    """
-
-    def __init__(self, prefilters: list[_PluginPreFilter]) -> None:
-        names = {"namespace", "request"}.union(*[prefilter.of_the_run for prefilter in prefilters])
-        self._of_the_run = attrgetter(*sorted(names))  # a tuple: there are two at the least
-        # A state holds its arguments: while it is there, no other object can get the identity of one.
-        self._known: WeakValueDictionary[tuple[int, ...], PreFilterState] = WeakValueDictionary()
-        self._latest: BoundedCache[tuple[int, ...], PreFilterState] = BoundedCache(STATE_BYTES, LARGEST_RUN)
-
-    def inputs(self, run: Run, workspace: Workspace | None) -> tuple[Any, ...]:
-        """All that the prefilters may be told, besides the targets."""
-        inputs: tuple[Any, ...] = self._of_the_run(run)
-        return (*inputs, workspace)
-
-    def find(self, inputs: tuple[Any, ...], snapshot: Snapshot) -> PreFilterState | None:
-        """The state for these very objects, if what was read of the targets is still so."""
-        known = self._known.get(tuple(map(id, inputs)))
-        return known if known is not None and known.holds(snapshot.targets) else None
-
-    def keep(self, state: PreFilterState, run_size: int) -> None:
-        """Let other Runs find it."""
-        key = tuple(map(id, state.inputs))
-        self._known[key] = state
-        self._latest.keep(key, state, run_size + state.key.size + _ENTRY_BYTES)
 
 
 def _own_class(profile: Profile) -> bool:

@@ -1,4 +1,4 @@
-"""One profile's plan for one Run: prefilter, filter, score, normalize, choose.
+"""One profile's plan for one Run: prefilter, filter, score, normalize, choose; and what it comes to.
 
 A `Runner` belongs to the worker that plans: the answers that it keeps are not guarded by a lock. When a call
 is abandoned, its `Runner` is thrown away with the worker.
@@ -6,22 +6,60 @@ is abandoned, its `Runner` is thrown away with the worker.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
+from datetime import datetime
 
-from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runtime.filter import FilterAnswers, FilterResult, Filters
-from kruntimes_core.framework.runtime.plan_results import ScheduleResult, Unschedulable, Verdict
+from kruntimes_core.framework.profile import PluginError, Profile
+from kruntimes_core.framework.runtime.filter import FilterResult, Filters, Verdict
 from kruntimes_core.framework.runtime.pod_set import PodSet
 from kruntimes_core.framework.runtime.prefilter import InvalidRunResult, PreFilters, PreFilterState
-from kruntimes_core.framework.runtime.result_cache import CachedResults, PlanInputs, ResultCache
-from kruntimes_core.framework.runtime.score import PodScores, ScoreAnswers, Scorers
+from kruntimes_core.framework.runtime.result_cache import PlanInputs
+from kruntimes_core.framework.runtime.score import PodScores, Scorers
+from kruntimes_core.framework.runtime.waiting_message import WaitingMessage, choose_waiting_message
+from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
-Results = CachedResults[FilterAnswers, ScoreAnswers]
-
 # Runtimes whose Pods are kept by one runner.
 KEPT_POD_SETS = 4_096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanResult:
+    """The common part of what comes of planning one Run on one snapshot."""
+
+    prefilter_state: PreFilterState
+    rejections: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """(plugin, reason) -> how many Pods it rejected; answers of the cache count like new ones."""
+    verdicts: Mapping[str, Verdict] | None = None
+    """Each Pod's rejection with the place of its plugin; kept only where a plugin is stateful."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleResult(PlanResult):
+    """The best feasible Pod."""
+
+    pod: RuntimePod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unschedulable(PlanResult):
+    """No feasible Pod: the Run waits."""
+
+    waiting_message: WaitingMessage
+    retry_at: datetime | None = None
+    """The earliest time at which a rejection may turn, besides any change."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginFailure:
+    """A plugin failed: nothing is assumed, nothing is written, the Run is tried again later."""
+
+    error: PluginError
+
+
+PlanOutcome = ScheduleResult | Unschedulable | InvalidRunResult | PluginFailure
 
 
 class Runner:
@@ -40,13 +78,13 @@ class Runner:
         self._prefilters = PreFilters(profile, reuse)
         self._filters = Filters(profile, reuse, self._records)
         self._scorers = Scorers(profile, reuse)
-        self._cache = ResultCache(self._filters.caches, self._scorers.caches)
         self._pod_sets: dict[tuple[str, str], PodSet] = {}
 
     @property
     def calls(self) -> int:
         """How often filters and scorers were called, which is for one Pod each time."""
-        return self._cache.calls
+        filters, scorers = self._filters.caches, self._scorers.caches
+        return sum([cache.calls for cache in filters]) + sum([cache.calls for cache in scorers])
 
     def plan(
         self,
@@ -63,15 +101,14 @@ class Runner:
         inputs = self._prefilter(run, snapshot, before)
         if isinstance(inputs, InvalidRunResult):
             return inputs
-        pods, results = inputs.pods, self._cache.of(inputs)
-        filtered = self._filters.run(inputs, results.filters, pods.present)
-        left_out = pods.named(excluded) if excluded else 0
-        best = self._scorers.best(inputs, results.scores, filtered.feasible, left_out)
+        pods = inputs.pods
+        filtered = self._filters.run(inputs, pods.present)
+        best = self._scorers.best(inputs, filtered.feasible, pods.named(excluded))
         if best is None:
-            return self._unschedulable(inputs, results, filtered)
+            return self._unschedulable(inputs, filtered)
         return ScheduleResult(
             prefilter_state=inputs.state,
-            rejections=self._filters.counted(filtered),
+            rejections=self._filters.counted(filtered.rejections()),
             verdicts=filtered.verdicts(pods) if self._records else None,
             pod=pods.pod(best),
         )
@@ -86,9 +123,7 @@ class Runner:
         pod = snapshot.pods.get(pod_name)
         if isinstance(inputs, InvalidRunResult) or pod is None:
             return None
-        results = self._cache.of(inputs)
-        filtered = self._filters.run(inputs, results.filters, inputs.pods.named({pod_name}))
-        if not filtered.feasible:
+        if not self._filters.run(inputs, inputs.pods.named({pod_name})).feasible:
             return None
         return ScheduleResult(prefilter_state=inputs.state, pod=pod)
 
@@ -106,10 +141,9 @@ class Runner:
         inputs = self._prefilter(run, snapshot)
         if isinstance(inputs, InvalidRunResult):
             return {}, {}
-        pods, results = inputs.pods, self._cache.of(inputs)
-        filtered = self._filters.run(inputs, results.filters, pods.present)
-        scored = self._scorers.explain(inputs, results.scores, filtered.feasible, pods.named(excluded))
-        return filtered.verdicts(pods), scored
+        pods = inputs.pods
+        filtered = self._filters.run(inputs, pods.present)
+        return filtered.verdicts(pods), self._scorers.explain(inputs, filtered.feasible, pods.named(excluded))
 
     def _prefilter(
         self, run: Run, snapshot: Snapshot, before: PreFilterState | None = None
@@ -119,22 +153,16 @@ class Runner:
             return state
         return PlanInputs(run, snapshot, state, self._pod_set(snapshot))
 
-    def _unschedulable(self, inputs: PlanInputs, results: Results, filtered: FilterResult) -> Unschedulable:
-        """The outcome of the last plan, where no filter answers otherwise: so it is after most changes."""
-        made_from = (id(inputs.state), inputs.pods.present, *filtered.made_from())
-        if results.unschedulable is not None and results.unschedulable[0] == made_from:
-            return results.unschedulable[1]
-        times = filtered.retry_times()
-        outcome = Unschedulable(
+    def _unschedulable(self, inputs: PlanInputs, filtered: FilterResult) -> Unschedulable:
+        rejections = filtered.rejections()
+        times = [at for _, (_, _, at), _ in rejections if at is not None and at > inputs.snapshot.now]
+        return Unschedulable(
             prefilter_state=inputs.state,
-            rejections=self._filters.counted(filtered),
+            rejections=self._filters.counted(rejections),
             verdicts=filtered.verdicts(inputs.pods) if self._records else None,
-            waiting_message=self._filters.waiting_message(filtered, inputs.run.runtime),
-            retry_at=min([at for at in times if at > inputs.snapshot.now], default=None),
+            waiting_message=choose_waiting_message(self._filters.plugins, rejections, inputs.run.runtime),
+            retry_at=min(times, default=None),
         )
-        if outcome.verdicts is None and not times:
-            results.unschedulable = (made_from, outcome)
-        return outcome
 
     def _pod_set(self, snapshot: Snapshot) -> PodSet:
         """The Pods of the snapshot, by position."""
