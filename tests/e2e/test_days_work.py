@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from faultproxy.faults import Fault, refusal
+from faultproxy.faults import Fault, Match, refusal
 from faultproxy.proxy import FaultProxy
-from faultproxy.requests import Match
 from realcluster.access import (
     ServiceAccount,
     electing_rules,

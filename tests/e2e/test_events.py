@@ -12,9 +12,8 @@ from typing import Protocol
 
 import pytest
 
-from faultproxy.faults import Fault, refusal
+from faultproxy.faults import Fault, Match, refusal
 from faultproxy.proxy import FaultProxy
-from faultproxy.requests import Match
 from kruntimes_core.cluster.event_recorder.event import CONTROLLER, EventOutcome, EventReason
 from kruntimes_core.cluster.event_recorder.sources import NEVER
 from realcluster.client import PODS, Object, Resource

@@ -9,9 +9,8 @@ from itertools import count
 
 import pytest
 
-from faultproxy.faults import Fault, refusal
+from faultproxy.faults import Fault, Match, refusal
 from faultproxy.proxy import FaultProxy, fault_proxy
-from faultproxy.requests import Match
 from kruntimes_core.cluster.permissions import REQUIRED, Permission
 from realcluster.access import (
     ServiceAccount,

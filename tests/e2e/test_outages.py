@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from faultproxy.faults import Fault, Reply, refusal
+from faultproxy.faults import Fault, Match, Reply, refusal
 from faultproxy.proxy import FaultProxy
-from faultproxy.requests import Match
 from realcluster.access import change_rules
 from realcluster.client import PODS, Client
 from realcluster.fixtures import ServiceAccounts
