@@ -16,9 +16,10 @@ from faultproxy.faults import Fault, Match, refusal
 from faultproxy.proxy import FaultProxy
 from kruntimes_core.cluster.event_recorder.event import CONTROLLER, EventOutcome, EventReason
 from kruntimes_core.cluster.event_recorder.sources import NEVER
+from realcluster.access import RULES
 from realcluster.client import PODS, Object, Resource
 from realcluster.fixtures import ServiceAccounts
-from realcluster.scheduler import RULES, STEADY, Scheduler, running_scheduler
+from realcluster.scheduler import STEADY, Scheduler, running_scheduler
 from realcluster.servers import Cluster
 from realcluster.workload import Workload, placed
 
