@@ -18,7 +18,6 @@ from kruntimes_core.lab.apiserver.http.embedded import EmbeddedServer
 from kruntimes_core.lab.apiserver.kinds.strategy import MERGE
 from kruntimes_core.lab.apiserver.server import ApiServer
 from kruntimes_core.testing.access_rules import AccessRules
-from kruntimes_core.testing.faults import Faults
 
 RUNS = "/apis/kruntimes.io/v1alpha1/namespaces/team-a/runs"
 PODS = "/api/v1/namespaces/team-a/pods"
@@ -105,7 +104,6 @@ class Serving:
 
     server: EmbeddedServer
     client: Client
-    faults: Faults
 
     @property
     def api(self) -> ApiServer:
@@ -116,24 +114,15 @@ class Serving:
 async def serving(
     api: ApiServer | None = None,
     *,
-    faults: Faults | None = None,
     access: AccessRules | None = None,
     **more: Any,
 ) -> AsyncIterator[Serving]:
     """A server on a free port."""
-    faults = faults or Faults()
     async with (
-        EmbeddedServer(api or new_api(), middleware=faults, authorizer=access, **more) as server,
+        EmbeddedServer(api or new_api(), authorizer=access, **more) as server,
         aiohttp.ClientSession() as session,
     ):
-        yield Serving(server, Client(session, server.url), faults)
-
-
-@asynccontextmanager
-async def another_client(server: EmbeddedServer) -> AsyncIterator[Client]:
-    """A client with connections of its own."""
-    async with aiohttp.ClientSession() as session:
-        yield Client(session, server.url)
+        yield Serving(server, Client(session, server.url))
 
 
 def play(scene: Callable[[], Awaitable[T]]) -> T:
