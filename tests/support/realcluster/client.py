@@ -127,7 +127,7 @@ class Client:
         self, url: str, *, token: str | None = None, ca_file: Path | None = None, timeout_seconds: float = 30
     ) -> None:
         self.url = url
-        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self.headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._tls = ssl.create_default_context(cafile=str(ca_file)) if ca_file else None
         self._timeout_seconds = timeout_seconds
 
@@ -225,7 +225,7 @@ class Client:
         accept: str = JSON,
     ) -> HTTPResponse:
         sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        headers = {**self._headers, "Accept": accept}
+        headers = {**self.headers, "Accept": accept}
         if sent is not None:
             headers["Content-Type"] = content_type
         connection.request(method, target, sent, headers)
