@@ -60,7 +60,8 @@ def write(server: Client, obj: Object, patch: Object, resource: Resource = RUNS)
     metadata = obj["metadata"]
     answer = server.patch(resource, metadata["name"], patch, metadata["namespace"], "status")
     assert answer.status == 200, answer.body
-    return answer.body
+    written: Object = answer.body
+    return written
 
 
 def read(obj: Object) -> RunObservation:

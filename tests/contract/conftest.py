@@ -1,6 +1,6 @@
 """Fixtures of the contract suite."""
 
-from contract.fixtures import embedded, stage
+from contract.stage import embedded, stage
 from realcluster.fixtures import cluster
 
 __all__ = ["cluster", "embedded", "stage"]

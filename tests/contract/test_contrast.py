@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from contract import Site, Stage
-from contract.http import Reply
 from contrast import CREATIONS, OTHER_CREATIONS, STATUS_WRITES, UPDATES, Create, Update, Write
 from contrast.cases import at_path, named, run_spec
 from contrast.others import template
-from realcluster.client import RUNS, RUNTIMES, WORKSPACES, Object, Resource
+from realcluster.client import RUNS, RUNTIMES, WORKSPACES, Answer, Object, Resource
 
 SPECS = {
     RUNS: run_spec(),
@@ -27,12 +26,12 @@ def case_object(resource: Resource, spec: Object | None) -> Object:
     return {**named(resource, spec), "metadata": {"name": "case"}}
 
 
-def check_refusal(reply: Reply, at: str) -> None:
+def check_refusal(reply: Answer, at: str) -> None:
     assert (reply.status, reply.reason) == (422, "Invalid"), reply.body
     assert set(reply.fields) - {RULES_UNCHECKED} == {at} - {RULES_UNCHECKED}
 
 
-def check_stored(reply: Reply, part: str, sent: Object | None, filled: Mapping[str, object]) -> None:
+def check_stored(reply: Answer, part: str, sent: Object | None, filled: Mapping[str, object]) -> None:
     assert reply.status in (200, 201), reply.body
     stored = reply.body.get(part)
     assert holds(stored, sent and {name: value for name, value in sent.items() if name not in filled})

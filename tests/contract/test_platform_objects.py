@@ -47,7 +47,7 @@ RUN_SPEC: Object = {
     "mode": {"task": {"entrypoint": "bin/start", "args": ["--all", ""]}},
     "source": {"repoURL": "https://git.example.invalid/jobs.git", "commitSHA": "4b825dc"},
     "env": [
-        {"name": "PLAIN", "value": "1"},
+        {"name": "JSON", "value": "1"},
         {"name": "KEY", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k", "optional": True}}},
         {"name": "MAP", "valueFrom": {"configMapKeyRef": {"name": "m", "key": "k", "optional": False}}},
         {"name": "NODE", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "spec.nodeName"}}},

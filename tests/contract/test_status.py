@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contract import Site, contract
-from embedded.bodies import condition_body, pod_body, run_body
+from embedded.bodies import pod_body, run_body
+from kruntimes_core.testing import condition_object
 from realcluster.client import PODS, RUNS, RUNTIMES, WORKSPACES
 
 
@@ -23,11 +24,11 @@ def test_a_put_of_the_status_changes_nothing_else(site: Site) -> None:
 def test_a_status_is_patched_in_every_form(site: Site) -> None:
     site.made(RUNS, run_body())
     assert site.status_of("r1", {"phase": "Pending", "message": "waiting"}).status == 200
-    site.status_of("r1", {"message": None, "conditions": [condition_body("Scheduled")]})
+    site.status_of("r1", {"message": None, "conditions": [condition_object("Scheduled")]})
     operations = [
         {"op": "test", "path": "/status/phase", "value": "Pending"},
         {"op": "replace", "path": "/status/phase", "value": "Scheduled"},
-        {"op": "add", "path": "/status/conditions/-", "value": condition_body("Running", "False")},
+        {"op": "add", "path": "/status/conditions/-", "value": condition_object("Running", "False")},
         {"op": "replace", "path": "/spec/runtime", "value": "other"},
     ]
     changed = site.patch(RUNS, "r1", operations, "status", "json")
@@ -58,7 +59,7 @@ def test_statuses_that_are_refused(site: Site) -> None:
         ({"phase": "Pending", "attempt": "one"}, ["status.attempt", "<nil>"]),
         ({"phase": "Pending", "conditions": [{"type": "A"}]}, [*NEEDED, "<nil>"]),
         (
-            {"phase": "Pending", "conditions": [condition_body("A"), condition_body("A")]},
+            {"phase": "Pending", "conditions": [condition_object("A"), condition_object("A")]},
             ["status.conditions[1]"],
         ),
         ({"phase": "Pending", "startTime": "yesterday"}, ["status.startTime", "<nil>"]),

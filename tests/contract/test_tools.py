@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from contract.compare import Difference, differences
-from contract.known import KNOWN, Known, unexpected
+from contract.compare import KNOWN, Difference, Known, differences, unexpected
 from contract.normal import Normal
 
 A, B = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from typing import Any
 
 from contract import Site, contract
-from contract.site import METADATA, PLAIN, TABLE
+from contract.site import METADATA, TABLE
 from embedded.bodies import event_body, lease_body, pod_body, run_body
-from realcluster.client import PODS, RUNS, Resource
+from realcluster.client import JSON, PODS, RUNS, Resource
 
 LEASES = Resource("coordination.k8s.io", "v1", "leases")
 EVENTS = Resource("events.k8s.io", "v1", "events")
@@ -120,7 +120,7 @@ def test_a_watch_ends_in_time(site: Site) -> None:
 def test_bookmarks_in_all_forms(site: Site) -> None:
     run, pod = site.made(RUNS, run_body("r0")), site.made(PODS, pod_body("p0"))
     query = {"resourceVersion": pod["metadata"]["resourceVersion"], "allowWatchBookmarks": "true"}
-    forms = [(RUNS, PLAIN), (RUNS, METADATA), (RUNS, TABLE), (PODS, PLAIN), (PODS, METADATA), (PODS, TABLE)]
+    forms = [(RUNS, JSON), (RUNS, METADATA), (RUNS, TABLE), (PODS, JSON), (PODS, METADATA), (PODS, TABLE)]
     with ExitStack() as open_watches:
         watches = [
             open_watches.enter_context(site.watching(resource, accept, timeoutSeconds=3, **query))

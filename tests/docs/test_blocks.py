@@ -36,10 +36,6 @@ NOT_RUN = {
         "PYTHONPATH=tests/support .venv/bin/python -m realcluster serve",
     ): "has no end",
     (
-        "docs/performance/live.md",
-        "PYTHONPATH=tests/support .venv/bin/python -m realcluster.crowd",
-    ): "a minute",
-    (
         "docs/how-to/install-in-a-cluster.md",
         "docker ",
     ): "needs a container engine; see tests/deploy/test_image.py",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from kruntimes_core.cluster.permissions import REQUIRED
-from realcluster.access import electing_rules, placing_rules, rights_of
+from realcluster.access import ELECTING_RULES, RULES, rights_of
 from tests.docs.pages import first_column, page
 
 RIGHTS = page("docs/reference/rights.md")
 
 
 def test_the_manifests_grant_what_is_needed_and_nothing_else() -> None:
-    rules = [*placing_rules(), *electing_rules()]
+    rules = [*RULES, *ELECTING_RULES]
     assert rights_of(rules) == set(REQUIRED)
     assert sum(len(rule["verbs"]) for rule in rules) == len(REQUIRED)
 

@@ -12,15 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from faultproxy.faults import Fault, refusal
+from faultproxy.faults import Fault, Match, refusal
 from faultproxy.proxy import FaultProxy
-from faultproxy.requests import Match
 from realcluster.access import (
+    ELECTING_RULES,
+    RULES,
     ServiceAccount,
-    electing_rules,
     grant,
     make_service_account,
-    placing_rules,
     rights_of,
 )
 from realcluster.audit import Audited
@@ -41,8 +40,8 @@ def everywhere(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture
 def account(cluster: Cluster, namespace: str, everywhere: bool) -> ServiceAccount:
-    account = make_service_account(cluster, namespace, electing_rules())
-    grant(cluster, account, placing_rules(), cluster_wide=everywhere)
+    account = make_service_account(cluster, namespace, ELECTING_RULES)
+    grant(cluster, account, RULES, cluster_wide=everywhere)
     return account
 
 
@@ -83,7 +82,7 @@ def test_a_days_work_needs_every_right_and_no_other(
     requests = asked(cluster, account)
     assert [one for one in requests if one.code == 403] == []
     used = {one.right for one in requests if one.resource and one.agent.startswith("kruntimes-scheduler/")}
-    assert used == rights_of([*placing_rules(), *electing_rules()])
+    assert used == rights_of([*RULES, *ELECTING_RULES])
     leases = {(one.verb, one.namespace) for one in requests if one.resource == "leases"}
     assert leases == {(verb, account.namespace) for verb in ("get", "create", "update")}
 

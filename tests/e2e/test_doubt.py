@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from faultproxy.faults import Fault, Reply, refusal
+from faultproxy.faults import Fault, Match, Reply, refusal
 from faultproxy.proxy import FaultProxy
-from faultproxy.requests import Match
 from realcluster.hosts import Start
 from realcluster.ledger import Statuses
 from realcluster.workload import BASE_TEXT, Workload, in_phase, placed, saying

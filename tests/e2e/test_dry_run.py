@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from realcluster.access import Rule, ServiceAccount
+from realcluster.access import RULES, Rule, ServiceAccount
 from realcluster.client import Resource
 from realcluster.fixtures import ServiceAccounts
-from realcluster.scheduler import COMMAND, RULES, Scheduler, running_scheduler
+from realcluster.scheduler import COMMAND, Scheduler, running_scheduler
 from realcluster.servers import Cluster
 from realcluster.workload import Workload, in_phase
 

@@ -12,14 +12,14 @@ from typing import Protocol
 
 import pytest
 
-from faultproxy.faults import Fault, refusal
+from faultproxy.faults import Fault, Match, refusal
 from faultproxy.proxy import FaultProxy
-from faultproxy.requests import Match
 from kruntimes_core.cluster.event_recorder.event import CONTROLLER, EventOutcome, EventReason
 from kruntimes_core.cluster.event_recorder.sources import NEVER
+from realcluster.access import RULES
 from realcluster.client import PODS, Object, Resource
 from realcluster.fixtures import ServiceAccounts
-from realcluster.scheduler import RULES, STEADY, Scheduler, running_scheduler
+from realcluster.scheduler import STEADY, Scheduler, running_scheduler
 from realcluster.servers import Cluster
 from realcluster.workload import Workload, placed
 

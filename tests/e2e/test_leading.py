@@ -5,10 +5,11 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
+from realcluster.access import RULES
 from realcluster.electing import SHORT, Figures, Join, standby
 from realcluster.fixtures import ServiceAccounts
 from realcluster.leases import LeaseLog, seconds_between
-from realcluster.scheduler import RULES, Scheduler, running_scheduler
+from realcluster.scheduler import Scheduler, running_scheduler
 from realcluster.servers import Cluster
 from realcluster.traffic import Traffic
 

@@ -9,17 +9,16 @@ from itertools import count
 
 import pytest
 
-from faultproxy.faults import Fault, refusal
+from faultproxy.faults import Fault, Match, refusal
 from faultproxy.proxy import FaultProxy, fault_proxy
-from faultproxy.requests import Match
 from kruntimes_core.cluster.permissions import REQUIRED, Permission
 from realcluster.access import (
+    ELECTING_RULES,
+    RULES,
     ServiceAccount,
     change_rules,
-    electing_rules,
     make_namespace,
     make_service_account,
-    placing_rules,
     without,
 )
 from realcluster.electing import SHORT
@@ -47,7 +46,7 @@ class Site:
 
     def grant(self, *missing: Permission) -> None:
         """Let the account have all rights of the manifests but these."""
-        rules = [*placing_rules(), *electing_rules()]
+        rules = [*RULES, *ELECTING_RULES]
         for right in missing:
             rules = without(right, rules)
         change_rules(self.cluster, self.account, rules)
@@ -70,7 +69,7 @@ class Site:
 @pytest.fixture(scope="module")
 def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     namespace = make_namespace(cluster.client())
-    account = make_service_account(cluster, namespace, [*placing_rules(), *electing_rules()])
+    account = make_service_account(cluster, namespace, [*RULES, *ELECTING_RULES])
     folder = tmp_path_factory.mktemp("scheduler")
     where = (f"--namespaces={namespace}", f"--lease-namespace={namespace}")
     with ExitStack() as running:

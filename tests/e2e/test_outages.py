@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from faultproxy.faults import Fault, Reply, refusal
+from faultproxy.faults import Fault, Match, Reply, refusal
 from faultproxy.proxy import FaultProxy
-from faultproxy.requests import Match
-from realcluster.access import change_rules
+from realcluster.access import RULES, change_rules
 from realcluster.client import PODS, Client
 from realcluster.fixtures import ServiceAccounts
 from realcluster.hosts import Start
-from realcluster.scheduler import IMPATIENT, RULES
+from realcluster.scheduler import IMPATIENT
 from realcluster.servers import Cluster
 from realcluster.workload import Workload, placed
 

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from realcluster.access import ServiceAccount
+from realcluster.access import RULES, ServiceAccount
 from realcluster.client import Client, Object, Resource
 from realcluster.fixtures import ServiceAccounts
 from realcluster.hosts import Start
-from realcluster.scheduler import RULES
 from realcluster.servers import Cluster
 from realcluster.workload import Workload, placed
 
@@ -64,7 +63,7 @@ def in_force(client: Client, schema: Object) -> bool:
 
 def dispatched(client: Client) -> dict[tuple[str, str], float]:
     """How many requests were served, by schema and priority level."""
-    text = client.request("GET", "/metrics").body["text"]
+    text = client.request("GET", "/metrics").body
     return {(schema, level): float(count) for schema, level, count in DISPATCHED.findall(text)}
 
 

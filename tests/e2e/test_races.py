@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from faultproxy.faults import Disturbance, Fault
+from faultproxy.faults import Disturbance, Fault, Match
 from faultproxy.proxy import FaultProxy
-from faultproxy.requests import Match
 from kruntimes_core.testing.objects import condition_object
 from realcluster.client import RUNS, Object
 from realcluster.hosts import Start
@@ -140,8 +139,8 @@ def test_a_bind_is_one_small_patch_that_changes_nothing_else(
         "conditions": [*before["status"]["conditions"], condition(after["status"], "Scheduled")],
     }
     assert _comparable(after) == expected
-    (sent,) = (one for one in proxy.log if one.verb == "patch")
-    assert sent.target.partition("?")[0].endswith("/runs/r1/status")
+    (sent,) = (one for one in proxy.log if one.about.verb == "patch")
+    assert sent.url.path.endswith("/runs/r1/status")
     assert sent.content_type == "application/merge-patch+json"
     assert len(sent.body) < LARGEST_PATCH
     body = json.loads(sent.body)

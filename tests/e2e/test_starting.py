@@ -13,10 +13,10 @@ import certifi
 import pytest
 
 from kruntimes_core.testing.objects import affinity_object, term_object
-from realcluster.access import Rule, kubeconfig_of
+from realcluster.access import RULES, Rule
 from realcluster.fixtures import ServiceAccounts
 from realcluster.hosts import Start
-from realcluster.scheduler import COMMAND, RULES, STEADY, Scheduler, running_scheduler
+from realcluster.scheduler import COMMAND, STEADY, Scheduler, running_scheduler
 from realcluster.servers import Cluster
 from realcluster.workload import Workload, placed
 
@@ -38,7 +38,7 @@ def refusal() -> Starting:
 
 
 def test_an_authority_that_did_not_sign_is_named(cluster: Cluster, tmp_path: Path, refusal: Starting) -> None:
-    path = kubeconfig_of(cluster, cluster.token, tmp_path)
+    path = cluster.kubeconfig_of(cluster.token, tmp_path)
     path.write_text(path.read_text().replace(str(cluster.ca_file), certifi.where()))
     line = refusal(f"--kubeconfig={path}", *FREE)
     assert "its certificate is not trusted" in line
@@ -48,12 +48,12 @@ def test_an_authority_that_did_not_sign_is_named(cluster: Cluster, tmp_path: Pat
 def test_credentials_that_are_not_known_are_named(
     cluster: Cluster, tmp_path: Path, refusal: Starting
 ) -> None:
-    path = kubeconfig_of(cluster, "nonsense", tmp_path)
+    path = cluster.kubeconfig_of("nonsense", tmp_path)
     assert "does not accept the credentials" in refusal(f"--kubeconfig={path}", *FREE)
 
 
 def test_a_port_in_use_is_named(cluster: Cluster, tmp_path: Path, refusal: Starting) -> None:
-    path = kubeconfig_of(cluster, cluster.token, tmp_path)
+    path = cluster.kubeconfig_of(cluster.token, tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         line = refusal(

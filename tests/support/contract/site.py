@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from http.client import HTTPResponse
+from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import urlencode
 
-from contract.http import Line, Reply
-from realcluster.client import PATCHES, PODS, RUNS, Object, Resource
+from realcluster.client import JSON, PATCHES, PODS, RUNS, Answer, Client, Object, Resource, Watch
 
 Json = Any
-PLAIN = "application/json"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
@@ -22,15 +18,14 @@ METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.i
 class Watching:
     """A watch that is read event by event; each is recorded."""
 
-    def __init__(self, response: HTTPResponse, record: list[Object]) -> None:
-        self._response = response
+    def __init__(self, watch: Watch, record: list[Object]) -> None:
+        self._watch = watch
         self._record = record
 
     def next(self) -> Object:
         """The next event; fails when the server ends the watch instead."""
-        line = self._response.readline()
-        assert line, "the watch ended early"
-        event: Object = json.loads(line)
+        event = self._watch.next()
+        assert event is not None, "the watch ended early"
         self._record.append(event)
         return event
 
@@ -40,7 +35,7 @@ class Watching:
 
     def rest(self) -> list[tuple[str, str]]:
         """(type, name) of all that comes until the server ends the watch."""
-        events = [json.loads(line) for line in self._response]
+        events = list(iter(self._watch.next, None))
         self._record.extend(events)
         return [_short(event) for event in events]
 
@@ -48,8 +43,8 @@ class Watching:
 class Site:
     """The verbs on one server, in one namespace; `record` is what the server said."""
 
-    def __init__(self, line: Line, namespace: str) -> None:
-        self._line = line
+    def __init__(self, client: Client, namespace: str) -> None:
+        self._client = client
         self.namespace = namespace
         self.record: list[tuple[str, Object]] = []
 
@@ -61,15 +56,15 @@ class Site:
         path: str,
         body: Json = None,
         *,
-        content_type: str = "application/json",
-        accept: str = PLAIN,
+        content_type: str = JSON,
+        accept: str = JSON,
         **query: Any,
-    ) -> Reply:
+    ) -> Answer:
         """Any request; `body` is sent as JSON unless it is bytes. The query's words are given by name."""
+        reply = self._client.request(
+            method, path, body, content_type=content_type, accept=accept, query=query
+        )
         target = f"{path}?{urlencode(query)}" if query else path
-        raw = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        headers = {"Accept": accept, **({"Content-Type": content_type} if raw is not None else {})}
-        reply = self._line.send(method, target, raw, headers)
         said = {
             "status": reply.status,
             "type": reply.content_type,
@@ -91,7 +86,7 @@ class Site:
 
     # Verbs
 
-    def create(self, resource: Resource, obj: Object, **query: Any) -> Reply:
+    def create(self, resource: Resource, obj: Object, **query: Any) -> Answer:
         """POST."""
         return self.send("POST", self.path(resource), obj, **query)
 
@@ -102,15 +97,17 @@ class Site:
         body: Object = reply.body
         return body
 
-    def get(self, resource: Resource, name: str, subresource: str | None = None) -> Reply:
+    def get(self, resource: Resource, name: str, subresource: str | None = None) -> Answer:
         """GET of one object."""
         return self.send("GET", self.path(resource, name, subresource))
 
-    def list(self, resource: Resource, **query: Any) -> Reply:
+    def list(self, resource: Resource, **query: Any) -> Answer:
         """GET of the collection."""
         return self.send("GET", self.path(resource), **query)
 
-    def replace(self, resource: Resource, obj: Object, subresource: str | None = None, **query: Any) -> Reply:
+    def replace(
+        self, resource: Resource, obj: Object, subresource: str | None = None, **query: Any
+    ) -> Answer:
         """PUT."""
         return self.send("PUT", self.path(resource, obj["metadata"]["name"], subresource), obj, **query)
 
@@ -122,12 +119,12 @@ class Site:
         subresource: str | None = None,
         kind: str = "merge",
         **query: Any,
-    ) -> Reply:
+    ) -> Answer:
         """PATCH; `kind` is one of PATCHES."""
         path = self.path(resource, name, subresource)
         return self.send("PATCH", path, patch, content_type=PATCHES[kind], **query)
 
-    def delete(self, resource: Resource, name: str, options: Object | None = None) -> Reply:
+    def delete(self, resource: Resource, name: str, options: Object | None = None) -> Answer:
         """DELETE of one object; options: a DeleteOptions without its kind."""
         return self.send("DELETE", self.path(resource, name), options)
 
@@ -138,14 +135,14 @@ class Site:
             assert reply.status == 200, reply.body
 
     @contextmanager
-    def watching(self, resource: Resource, accept: str = PLAIN, **query: Any) -> Iterator[Watching]:
+    def watching(self, resource: Resource, accept: str = JSON, **query: Any) -> Iterator[Watching]:
         """A watch of the collection; 200 is taken for granted."""
         target = f"{self.path(resource)}?{urlencode({'watch': 'true', **query})}"
         events: list[Object] = []
-        with self._line.stream(target, {"Accept": accept}) as response:
-            self.record.append((f"GET {target}", {"status": response.status, "events": events}))
-            assert response.status == 200, response.read()
-            yield Watching(response, events)
+        with closing(self._client.watch(resource, self.namespace, accept=accept, **query)) as watch:
+            self.record.append((f"GET {target}", {"status": watch.status, "events": events}))
+            assert watch.status == 200
+            yield Watching(watch, events)
 
     def watched(self, resource: Resource, count: int, **query: Any) -> Sequence[tuple[str, str]]:
         """(type, name) of the first events of a watch."""
@@ -154,7 +151,7 @@ class Site:
 
     # What most scripts begin with
 
-    def status_of(self, name: str, status: Object, **query: Any) -> Reply:
+    def status_of(self, name: str, status: Object, **query: Any) -> Answer:
         """Merge a status into that of a Run."""
         return self.patch(RUNS, name, {"status": status}, "status", **query)
 

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
 
-from contract.compare import differences, transcript
-from contract.http import Endpoint, Line
-from contract.known import unexpected
+import pytest
+
+from contract.compare import differences, transcript, unexpected
 from contract.site import Site
-from contract.statuses import check_statuses
-from realcluster.client import NAMESPACES
+from embedded.place import embedded_place
+from realcluster.access import make_namespace
+from realcluster.client import Client, KeptClient
+from realcluster.servers import Cluster
 
 Script = Callable[[Site], None]
 REAL, EMBEDDED = "real", "embedded"
+_STATUSES = Path(__file__).parents[2] / "contract" / "statuses.json"
 
 
 @dataclass(frozen=True)
 class Stage:
     """The servers by name: `EMBEDDED`, and `REAL` where there is one."""
 
-    servers: Mapping[str, Endpoint]
+    servers: Mapping[str, Client]
 
     def play(self, script: Script, name: str | None = None) -> None:
         """Play it to each server, in a new namespace; fails where one says something else than the other.
@@ -33,19 +40,33 @@ class Stage:
             problems = unexpected(name or script.__name__, found)
             assert not problems, "\n".join(["the embedded server differs from the real one:", *problems])
         if name is None:
-            check_statuses(script.__name__, sites[EMBEDDED])
+            _check_statuses(script.__name__, sites[EMBEDDED])
 
     def _played(self, server: str, script: Script) -> Site:
-        line = Line(self.servers[server])
-        try:
-            site = Site(line, _new_namespace(line))
-            script(site)
-        except AssertionError as error:
-            error.add_note(f"on the {server} server")
-            raise
-        finally:
-            line.close()
+        with closing(KeptClient(self.servers[server])) as client:
+            site = Site(client, make_namespace(client))
+            try:
+                script(site)
+            except AssertionError as error:
+                error.add_note(f"on the {server} server")
+                raise
         return site
+
+
+@pytest.fixture(scope="session")
+def embedded() -> Iterator[Client]:
+    """The embedded server, without the controllers that the real one has not got here either."""
+    with embedded_place() as place:
+        yield place.client()
+
+
+@pytest.fixture(params=["alone", pytest.param("both", marks=pytest.mark.real_server)])
+def stage(request: pytest.FixtureRequest, embedded: Client) -> Stage:
+    """Where scripts are played."""
+    if request.param == "alone":
+        return Stage({EMBEDDED: embedded})
+    cluster: Cluster = request.getfixturevalue("cluster")
+    return Stage({REAL: cluster.client(), EMBEDDED: embedded})
 
 
 def contract(script: Script) -> Callable[[Stage], None]:
@@ -58,9 +79,13 @@ def contract(script: Script) -> Callable[[Stage], None]:
     return test
 
 
-def _new_namespace(line: Line) -> str:
-    body = b'{"apiVersion":"v1","kind":"Namespace","metadata":{"generateName":"contract-"}}'
-    headers = {"Content-Type": "application/json", "Accept": "application/json"}
-    reply = line.send("POST", NAMESPACES.path(None), body, headers)
-    assert reply.status == 201, reply.body
-    return str(reply.body["metadata"]["name"])
+def _check_statuses(script: str, site: Site) -> None:
+    """Compare with the statuses that a real server last agreed to: `201 404*3`.
+
+    Without a real server beside it, most answers of a script would be held to nothing else.
+    """
+    expected = json.loads(_STATUSES.read_text(encoding="utf-8")).get(script)
+    runs = [(status, len([*same])) for status, same in groupby(said["status"] for _, said in site.record)]
+    statuses = " ".join(str(status) if length == 1 else f"{status}*{length}" for status, length in runs)
+    asked = "\n".join(f"{said['status']} {request}" for request, said in site.record)
+    assert statuses == expected, f"compare with a real server, then note it in {_STATUSES.name}:\n{asked}"

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from deployment.chart import Object, Rendered
-from realcluster.access import kubeconfig_of
 from realcluster.scheduler import COMMAND, Scheduler
 from realcluster.servers import Cluster
 
@@ -63,7 +62,7 @@ class Site:
         scheduler = Scheduler(
             [
                 *there,
-                f"--kubeconfig={kubeconfig_of(self.cluster, token.strip(), folder)}",
+                f"--kubeconfig={self.cluster.kubeconfig_of(token.strip(), folder)}",
                 f"--lease-namespace={account['namespace']}",
                 "--metrics-bind-address=127.0.0.1:0",
                 "--health-probe-bind-address=127.0.0.1:0",

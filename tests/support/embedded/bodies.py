@@ -78,14 +78,3 @@ def event_body(name: str = "e1", **fields: Any) -> Object:
         **fields,
     }
     return {key: value for key, value in whole.items() if value is not None}
-
-
-def condition_body(kind: str, status: str = "True") -> Object:
-    """A condition of a Run, complete."""
-    return {
-        "type": kind,
-        "status": status,
-        "reason": "Test",
-        "message": "",
-        "lastTransitionTime": "2026-01-02T03:04:05Z",
-    }

@@ -1,55 +1,43 @@
-"""The embedded server in a thread of its own, with rights, for tests that use it as they use a real one."""
+"""The embedded server in a thread of its own, for tests that use it over HTTP as they use a real one."""
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from typing import Any
 
+from threads import in_thread
+
+from embedded.api import new_api
 from kruntimes_core.lab.apiserver.http.embedded import EmbeddedServer, new_server
+from kruntimes_core.lab.apiserver.server import ApiServer
 from kruntimes_core.testing.access_rules import AccessRules, PolicyRule
-from realcluster.client import Client
+from realcluster.client import Reachable
 
 ADMINISTRATOR, HOST = "token-of-the-administrator", "token-of-the-host"
-_SECONDS = 20
 
 
-@dataclass(frozen=True)
-class EmbeddedPlace:
-    """Where it is served; everybody has a token."""
+def serving(api: ApiServer | None = None, **more: Any) -> AbstractContextManager[EmbeddedServer]:
+    """A server until the block ends, of `new_api` unless another is given. more: of `EmbeddedServer`."""
 
-    url: str
-    ca_file: None = None
+    @asynccontextmanager
+    async def served() -> AsyncIterator[EmbeddedServer]:
+        async with EmbeddedServer(api or new_api(), **more) as server:
+            yield server
 
-    def client(self) -> Client:
-        """A client of the administrator."""
-        return Client(self.url, token=ADMINISTRATOR)
+    return in_thread(served())
 
 
 @contextmanager
-def embedded_place(rules: Sequence[Mapping[str, Sequence[str]]]) -> Iterator[EmbeddedPlace]:
-    """A server until the block ends; rules: what the bearer of `HOST` may do, everywhere."""
-    started: Future[tuple[str, asyncio.AbstractEventLoop]] = Future()
-    ended = asyncio.Event()
-    thread = threading.Thread(target=asyncio.run, args=(_serve(_access(rules), started, ended),))
-    thread.start()
-    url, loop = started.result(_SECONDS)
-    try:
-        yield EmbeddedPlace(url)
-    finally:
-        loop.call_soon_threadsafe(ended.set)
-        thread.join(_SECONDS)
-
-
-async def _serve(
-    access: AccessRules, started: Future[tuple[str, asyncio.AbstractEventLoop]], ended: asyncio.Event
-) -> None:
-    async with EmbeddedServer(new_server(controllers=False), authorizer=access) as server:
-        started.set_result((server.url, asyncio.get_running_loop()))
-        await ended.wait()
+def embedded_place(rules: Sequence[Mapping[str, Sequence[str]]] = ()) -> Iterator[Reachable]:
+    """A server without controllers; rules: what the bearer of `HOST` may do, everywhere."""
+    api = new_server(controllers=False)
+    # A real server keeps nothing of what was before its watches began.
+    for resource in api.resources:
+        api.table(resource)
+    api.store.forget()
+    with serving(api, authorizer=_access(rules)) as server:
+        yield Reachable(server.url, None, ADMINISTRATOR)
 
 
 def _access(rules: Sequence[Mapping[str, Sequence[str]]]) -> AccessRules:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import yaml
 
@@ -15,42 +14,20 @@ from kruntimes_core.cluster.permissions import Permission
 from realcluster.client import CRDS, NAMESPACES, SERVICE_ACCOUNTS, Answer, Client, Object, Resource
 from realcluster.servers import Cluster
 
-
-class Reachable(Protocol):
-    """An API server: a `Cluster`, or another one."""
-
-    @property
-    def url(self) -> str:
-        """Its base URL."""
-
-    @property
-    def ca_file(self) -> Path | None:
-        """Who signed its certificate; None for plain HTTP."""
-
-
-def kubeconfig_of(cluster: Reachable, token: str, folder: Path) -> Path:
-    """A kubeconfig for the bearer of a token."""
-    path = folder / "kubeconfig"
-    authority = {"server": cluster.url}
-    if cluster.ca_file is not None:
-        authority["certificate-authority"] = str(cluster.ca_file)
-    path.write_text(
-        json.dumps(
-            {
-                "apiVersion": "v1",
-                "kind": "Config",
-                "current-context": "test",
-                "clusters": [{"name": "test", "cluster": authority}],
-                "users": [{"name": "test", "user": {"token": token}}],
-                "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
-            }
-        )
-    )
-    return path
-
-
 Rule = Mapping[str, Sequence[str]]
 """One RBAC rule: apiGroups, resources, verbs, and so on."""
+
+
+def _rules(manifest: str) -> list[Rule]:
+    role: dict[str, Any] = yaml.safe_load((_MANIFESTS / manifest).read_text())
+    return list(role["rules"])
+
+
+_MANIFESTS = Path(__file__).parents[3] / "deploy" / "manifests"
+RULES = _rules("clusterrole.yaml")
+"""What the scheduler needs where Runs are: everywhere, or in each namespace that it is told."""
+ELECTING_RULES = _rules("role.yaml")
+"""What it needs in the namespace of the Lease."""
 
 _RBAC = "rbac.authorization.k8s.io"
 _SECONDS = 20
@@ -171,20 +148,8 @@ def _named(prefix: str) -> Object:
 
 def _made(answer: Answer) -> Object:
     assert answer.status == 201, answer.body
-    return answer.body
-
-
-_MANIFESTS = Path(__file__).parents[3] / "deploy" / "manifests"
-
-
-def placing_rules() -> list[Rule]:
-    """What is needed where Runs are: everywhere, or in each namespace that the scheduler is told."""
-    return _rules("clusterrole")
-
-
-def electing_rules() -> list[Rule]:
-    """What is needed in the namespace of the Lease."""
-    return _rules("role")
+    made: Object = answer.body
+    return made
 
 
 def rights_of(rules: Sequence[Rule]) -> set[Permission]:
@@ -208,8 +173,3 @@ def without(right: Permission, rules: Sequence[Rule]) -> list[Rule]:
             left.append(rule)
     assert rights_of(left) == rights_of(rules) - {right}
     return left
-
-
-def _rules(name: str) -> list[Rule]:
-    role: dict[str, Any] = yaml.safe_load((_MANIFESTS / f"{name}.yaml").read_text())
-    return list(role["rules"])

@@ -19,14 +19,20 @@ from realcluster.servers import Cluster
 __all__ = ["Bench", "bench"]
 
 # No controller ends the deletion of namespaces here.
-_WAITS = Waits(other_scheduler=0.5, quiet=0.5, namespaces=0.0)
+WAITS = Waits(other_scheduler=0.5, quiet=0.5, namespaces=0.0)
 
 
 class Bench(Protocol):
     """What the fixture `bench` gives."""
 
     def __call__(
-        self, load: BenchLoad, *, command: str | None = None, repeat: int = 1, patches: int = 100
+        self,
+        load: BenchLoad,
+        *,
+        command: str | None = None,
+        repeat: int = 1,
+        patches: int = 100,
+        waits: Waits = WAITS,
     ) -> Results:
         """Measure. command: of another scheduler than ours. patches: that measure the ceiling."""
 
@@ -35,14 +41,21 @@ class Bench(Protocol):
 def bench(cluster: Cluster, tmp_path: Path) -> Bench:
     """Measure schedulers on the real API server."""
 
-    def run(load: BenchLoad, *, command: str | None = None, repeat: int = 1, patches: int = 100) -> Results:
+    def run(
+        load: BenchLoad,
+        *,
+        command: str | None = None,
+        repeat: int = 1,
+        patches: int = 100,
+        waits: Waits = WAITS,
+    ) -> Results:
         settings = BenchSettings(
             load=load,
             command=command,
             repeat=repeat,
             kubeconfig=str(cluster.kubeconfig),
             ceiling_patches=patches,
-            waits=_WAITS,
+            waits=waits,
         )
         log = Log(sys.stderr, SystemClock(), Level.WARNING)
         return asyncio.run(measure(settings, tmp_path, _tell, log))

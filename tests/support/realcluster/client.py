@@ -8,46 +8,17 @@ from __future__ import annotations
 import json
 import socket
 import ssl
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode, urlsplit
-
-
-class ExpiredError(Exception):
-    """The server cannot tell any more what happened since a version."""
-
-
-class Following:
-    """An open watch: read by one thread, closed by any."""
-
-    def __init__(self, connection: HTTPConnection, response: HTTPResponse) -> None:
-        self._connection = connection
-        self._response = response
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        """The events, until the server or `close` ends it."""
-        try:
-            # A socket that another thread shut down ends in one of several ways.
-            with suppress(OSError, ValueError, HTTPException):
-                while line := self._response.readline():
-                    yield json.loads(line)
-        finally:
-            self._response.close()  # it holds the socket open, whatever becomes of the connection
-            self._connection.close()
-
-    def close(self) -> None:
-        """End it; whoever reads it sees its end."""
-        with suppress(OSError):
-            if self._connection.sock is not None:
-                self._connection.sock.shutdown(socket.SHUT_RDWR)
-
 
 Object = dict[str, Any]
 Query = Mapping[str, str | int]
+JSON = "application/json"
 
 PATCHES = {
     "merge": "application/merge-patch+json",
@@ -57,11 +28,72 @@ PATCHES = {
 }
 
 
-class Answer(NamedTuple):
-    """What the server said: the HTTP status, and the object, list or Status."""
+@dataclass(frozen=True)
+class Answer:
+    """What the server said. body: the object, list or Status; a text where it is no JSON."""
 
     status: int
-    body: Object
+    body: Any
+    content_type: str = ""
+    warnings: tuple[str, ...] = ()
+    retry_after: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """The reason of a Status."""
+        return str(self.body.get("reason", ""))
+
+    @property
+    def message(self) -> str:
+        """The message of a Status."""
+        return str(self.body["message"])
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields of the causes of a Status."""
+        return [cause["field"] for cause in self.body["details"]["causes"]]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of a list's items."""
+        return [item["metadata"]["name"] for item in self.body["items"]]
+
+    @property
+    def version(self) -> str:
+        """The resourceVersion of an object or list."""
+        return str(self.body["metadata"]["resourceVersion"])
+
+
+class Watch:
+    """An open watch, or the refusal of one by its `status`: read by one thread, ended by any."""
+
+    def __init__(self, connection: HTTPConnection, response: HTTPResponse) -> None:
+        self.status = response.status
+        self._connection = connection
+        self._response = response
+
+    def next(self) -> Object | None:
+        """The next event; None when the server has ended the watch."""
+        line = self._response.readline()
+        return json.loads(line) if line else None
+
+    def __iter__(self) -> Iterator[Object]:
+        """The events, until the server or `end` ends it."""
+        # A socket that another thread shut down ends in one of several ways.
+        with suppress(OSError, ValueError, HTTPException):
+            while (event := self.next()) is not None:
+                yield event
+
+    def end(self) -> None:
+        """End it from another thread: the one that reads sees its end."""
+        with suppress(OSError):
+            if self._connection.sock is not None:
+                self._connection.sock.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """End it from the thread that reads it."""
+        self._response.close()
+        self._connection.close()
 
 
 @dataclass(frozen=True)
@@ -95,8 +127,7 @@ class Client:
         self, url: str, *, token: str | None = None, ca_file: Path | None = None, timeout_seconds: float = 30
     ) -> None:
         self.url = url
-        bearer = {"Authorization": f"Bearer {token}"} if token else {}
-        self._headers = {"Accept": "application/json", **bearer}
+        self.headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._tls = ssl.create_default_context(cafile=str(ca_file)) if ca_file else None
         self._timeout_seconds = timeout_seconds
 
@@ -141,41 +172,23 @@ class Client:
         return self.request("DELETE", resource.path(namespace, name), query=query)
 
     def watch(
-        self, resource: Resource, namespace: str | None = None, *, seconds: int = 10, **query: str | int
-    ) -> Generator[Object, None, None]:
-        """Watch events until the server ends the watch after `seconds`; closing the iterator ends it too.
-
-        A refused watch gives its Status as one event of type `REFUSED`.
-        """
-        asked = {"watch": "true", "timeoutSeconds": seconds, **query}
-        connection = self.connection()
+        self,
+        resource: Resource,
+        namespace: str | None = None,
+        *,
+        seconds: int = 10,
+        accept: str = JSON,
+        **query: str | int,
+    ) -> Watch:
+        """Watch until the server ends it after `seconds`; to be closed. query: resourceVersion, ..."""
+        asked = urlencode({"watch": "true", "timeoutSeconds": seconds, **query})
+        connection = self._connection(max(self._timeout_seconds, seconds))
         try:
-            response = self.send(connection, "GET", f"{resource.path(namespace)}?{urlencode(asked)}")
-            if response.status != 200:
-                yield {"type": "REFUSED", "object": json.loads(response.read())}
-                return
-            while line := response.readline():
-                yield json.loads(line)
-        finally:
-            connection.close()
-
-    def follow(self, resource: Resource, namespace: str, version: str, seconds: int) -> Following:
-        """Watch from a version until the watch is closed, or `seconds` have passed.
-
-        Raises `ExpiredError` for a version that is too old, and `ConnectionError` for any other refusal.
-        """
-        query = {"watch": "true", "timeoutSeconds": seconds, "resourceVersion": version}
-        connection = self.connection(seconds)
-        try:
-            response = self.send(connection, "GET", f"{resource.path(namespace)}?{urlencode(query)}")
-            if response.status == 410:
-                raise ExpiredError
-            if response.status != 200:
-                raise ConnectionError(response.read())
+            target = f"{resource.path(namespace)}?{asked}"
+            return Watch(connection, self._send(connection, "GET", target, accept=accept))
         except BaseException:
             connection.close()
             raise
-        return Following(connection, response)
 
     def request(
         self,
@@ -183,64 +196,102 @@ class Client:
         path: str,
         body: object = None,
         *,
-        content_type: str = "application/json",
+        content_type: str = JSON,
+        accept: str = JSON,
         query: Query | None = None,
     ) -> Answer:
-        """Send any request; `body` is sent as JSON. An answer that is no JSON comes as `text`."""
-        connection = self.connection()
+        """Send any request; `body` is sent as JSON unless it is bytes."""
+        target = f"{path}?{urlencode(query)}" if query else path
+        connection = self._begin()
         try:
-            target = f"{path}?{urlencode(query)}" if query else path
-            return answer_of(self.send(connection, method, target, body, content_type))
+            return _answer_of(self._send(connection, method, target, body, content_type, accept))
         finally:
-            connection.close()
+            self._done(connection)
 
-    def connection(self, timeout_seconds: float | None = None) -> HTTPConnection:
+    def _connection(self, timeout_seconds: float) -> HTTPConnection:
         place = urlsplit(self.url)
         assert place.hostname is not None
-        limit = timeout_seconds or self._timeout_seconds
         if self._tls is None:
-            return HTTPConnection(place.hostname, place.port, timeout=limit)
-        return HTTPSConnection(place.hostname, place.port, timeout=limit, context=self._tls)
+            return HTTPConnection(place.hostname, place.port, timeout=timeout_seconds)
+        return HTTPSConnection(place.hostname, place.port, timeout=timeout_seconds, context=self._tls)
 
-    def send(
+    def _send(
         self,
         connection: HTTPConnection,
         method: str,
         target: str,
         body: object = None,
-        content_type: str = "application/json",
+        content_type: str = JSON,
+        accept: str = JSON,
     ) -> HTTPResponse:
-        sent = None if body is None else json.dumps(body).encode()
-        connection.request(method, target, sent, {**self._headers, "Content-Type": content_type})
+        sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        headers = {**self.headers, "Accept": accept}
+        if sent is not None:
+            headers["Content-Type"] = content_type
+        connection.request(method, target, sent, headers)
         return connection.getresponse()
 
+    def _begin(self) -> HTTPConnection:
+        return self._connection(self._timeout_seconds)
 
-def answer_of(response: HTTPResponse) -> Answer:
-    text = response.read()
-    is_json = response.headers.get_content_type() == "application/json"
-    return Answer(response.status, json.loads(text) if is_json else {"text": text.decode()})
+    def _done(self, connection: HTTPConnection) -> None:
+        connection.close()
 
 
 class KeptClient(Client):
-    """A client that sends one request after the other on one connection."""
+    """A client that sends one request after the other on one connection; to be closed."""
 
     def __init__(self, client: Client) -> None:
         self.__dict__.update(client.__dict__)
-        self._kept = self.connection()
-
-    def request(
-        self,
-        method: str,
-        path: str,
-        body: object = None,
-        *,
-        content_type: str = "application/json",
-        query: Query | None = None,
-    ) -> Answer:
-        """See `Client.request`."""
-        target = f"{path}?{urlencode(query)}" if query else path
-        return answer_of(self.send(self._kept, method, target, body, content_type))
+        self._kept = self._connection(self._timeout_seconds)
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection; the next request opens it again."""
         self._kept.close()
+
+    def _begin(self) -> HTTPConnection:
+        return self._kept
+
+    def _done(self, connection: HTTPConnection) -> None:
+        """It is kept."""
+
+
+def _answer_of(response: HTTPResponse) -> Answer:
+    text, headers = response.read(), response.headers
+    is_json = headers.get_content_type() == JSON and text
+    return Answer(
+        status=response.status,
+        body=json.loads(text) if is_json else text.decode(errors="replace"),
+        content_type=headers.get("Content-Type", ""),
+        warnings=tuple(headers.get_all("Warning", ())),
+        retry_after=headers.get("Retry-After"),
+    )
+
+
+@dataclass(frozen=True)
+class Reachable:
+    """An API server, and what an administrator needs to use it."""
+
+    url: str
+    ca_file: Path | None
+    """Of the authority that signed its certificate; None for plain HTTP."""
+    token: str
+
+    def client(self, token: str | None = None) -> Client:
+        """A client for the bearer of `token`; without one, for the administrator."""
+        return Client(self.url, token=token or self.token, ca_file=self.ca_file)
+
+    def kubeconfig_of(self, token: str, folder: Path) -> Path:
+        """A kubeconfig for the bearer of a token, as a file in a folder."""
+        authority = {"certificate-authority": str(self.ca_file)} if self.ca_file else {}
+        config = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "test", "cluster": {"server": self.url, **authority}}],
+            "users": [{"name": "test", "user": {"token": token}}],
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
+            "current-context": "test",
+        }
+        path = folder / "kubeconfig"
+        path.write_text(json.dumps(config))
+        return path

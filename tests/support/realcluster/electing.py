@@ -11,9 +11,10 @@ from typing import Protocol
 
 import pytest
 
+from realcluster.access import ELECTING_RULES, RULES
 from realcluster.fixtures import ServiceAccounts
 from realcluster.leases import LeaseLog, lease_log_of
-from realcluster.scheduler import RULES, Scheduler, running_scheduler
+from realcluster.scheduler import Scheduler, running_scheduler
 from realcluster.servers import Cluster
 from realcluster.traffic import Traffic, traffic_in
 from realcluster.workload import Workload
@@ -45,10 +46,6 @@ SHORT = Election()
 LONG = Election(lease=40, deadline=30, retry=0.5)
 """Outlasts a restart of the servers, even on a machine that does ten things at once."""
 
-RIGHTS = [
-    *RULES,
-    {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get", "create", "update"]},
-]
 SLACK_SECONDS = 3.0
 """For a machine that runs the API server and all else beside: what is promised is promised on a quiet one."""
 
@@ -93,7 +90,7 @@ def join(
     cluster: Cluster, namespace: str, service_account: ServiceAccounts, tmp_path: Path
 ) -> Iterator[Join]:
     """Start schedulers of one account; they are gone after the test."""
-    token = service_account(RIGHTS).token
+    token = service_account([*RULES, *ELECTING_RULES]).token
     numbers = count()
     with ExitStack() as running:
 

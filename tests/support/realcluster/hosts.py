@@ -10,8 +10,9 @@ from typing import Protocol
 import pytest
 
 from faultproxy.proxy import FaultProxy, fault_proxy
+from realcluster.access import RULES
 from realcluster.fixtures import ServiceAccounts
-from realcluster.scheduler import COMMAND, RULES, Scheduler, running_scheduler
+from realcluster.scheduler import COMMAND, Scheduler, running_scheduler
 from realcluster.servers import Cluster
 from realcluster.workload import Workload, workload_in
 

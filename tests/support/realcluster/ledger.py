@@ -11,7 +11,7 @@ from http.client import HTTPException
 from typing import Any
 
 from kruntimes_core.lab.invariants import Invariant, InvariantChecker, ObjectVersion, pod_version, run_version
-from realcluster.client import PODS, RUNS, Client, ExpiredError, Following, Object, Resource
+from realcluster.client import PODS, RUNS, Client, Object, Resource, Watch
 
 # What tests let others do to a Run, and write into it, is theirs to judge.
 _RULES = frozenset({Invariant.OVERCOMMITTED, Invariant.BOUND_TWICE, Invariant.POD_NOT_ALIVE})
@@ -47,6 +47,10 @@ Take = Callable[[Resource, Object], None]
 """Told of each watch event, in order."""
 
 
+class ExpiredError(Exception):
+    """The server cannot tell any more what happened since a version."""
+
+
 class Follower:
     """Tells of every version that a server tells of, until it is closed.
 
@@ -63,7 +67,8 @@ class Follower:
         self._closed = threading.Event()
         self._lock = threading.Lock()
         self._version = self._list()
-        self._watch = self._opened()
+        self._watch: Watch | None = None
+        self._open()
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
 
@@ -72,7 +77,7 @@ class Follower:
         self._closed.set()
         with self._lock:
             if self._watch is not None:
-                self._watch.close()
+                self._watch.end()
         self._thread.join(20)
 
     # Inside
@@ -82,33 +87,41 @@ class Follower:
             try:
                 self._go_on()
             except (OSError, HTTPException):
-                self._end_watch()
                 self._closed.wait(_PAUSE_SECONDS)
+        self._close_watch()
 
     def _go_on(self) -> None:
         try:
             if self._watch is not None:
                 self._read(self._watch)
-            self._watch = self._opened()
+            self._open()
         except ExpiredError:
-            self._end_watch()
+            self._close_watch()
             self._version = self._list()
 
-    def _end_watch(self) -> None:
+    def _close_watch(self) -> None:
         """Forget the watch, and close its connection: one that is left open fails a test with a warning."""
         with self._lock:
             watch, self._watch = self._watch, None
             if watch is not None:
                 watch.close()
 
-    def _opened(self) -> Following | None:
-        """Watch from the last version on; None when it is closed."""
+    def _open(self) -> None:
+        """Watch from the last version on. Raises `ExpiredError`, or `ConnectionError` for another refusal."""
+        self._close_watch()
         with self._lock:
             if self._closed.is_set():
-                return None
-            return self._client.follow(self._resource, self._namespace, self._version, _WATCH_SECONDS)
+                return
+            watch = self._client.watch(
+                self._resource, self._namespace, seconds=_WATCH_SECONDS, resourceVersion=self._version
+            )
+            if watch.status == 200:
+                self._watch = watch
+                return
+            watch.close()
+        raise ExpiredError if watch.status == 410 else ConnectionError(watch.status)
 
-    def _read(self, watch: Following) -> None:
+    def _read(self, watch: Watch) -> None:
         for event in watch:
             if event["type"] == "ERROR":
                 raise ExpiredError

@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from embedded.place import HOST, embedded_place
-from realcluster.access import Reachable, make_namespace, make_service_account
-from realcluster.client import Client
-from realcluster.scheduler import RULES, Scheduler, running_scheduler
-from realcluster.servers import Cluster
+from realcluster.access import RULES, make_namespace, make_service_account
+from realcluster.client import Client, Reachable
+from realcluster.scheduler import Scheduler, running_scheduler
 from realcluster.workload import Workload, workload_in
 
 __all__ = ["place", "work"]
@@ -35,13 +33,16 @@ def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     """A server with a scheduler of all its namespaces, which has the rights of the contract alone."""
     folder = tmp_path_factory.mktemp("scheduler")
     with ExitStack() as running:
+        server: Reachable
         if request.param == "real":
-            cluster: Cluster = request.getfixturevalue("cluster")
-            client, token = cluster.client(), _token(cluster)
-            yield _deciding(running, cluster, client, token, folder)
+            server = cluster = request.getfixturevalue("cluster")
+            namespace = make_namespace(cluster.client())
+            token = make_service_account(cluster, namespace, RULES, cluster_wide=True).token
         else:
-            embedded = running.enter_context(embedded_place(RULES))
-            yield _deciding(running, embedded, embedded.client(), HOST, folder)
+            server, token = running.enter_context(embedded_place(RULES)), HOST
+        scheduler = running.enter_context(running_scheduler(server, token, folder))
+        scheduler.says("deciding")
+        yield Place(server.client(), scheduler)
 
 
 @pytest.fixture
@@ -49,14 +50,3 @@ def work(place: Place) -> Iterator[Workload]:
     """The test's namespace; at its end, what must always hold must have held after every event."""
     with workload_in(place.client, make_namespace(place.client)) as work:
         yield work
-
-
-def _token(cluster: Cluster) -> str:
-    namespace = make_namespace(cluster.client())
-    return make_service_account(cluster, namespace, RULES, cluster_wide=True).token
-
-
-def _deciding(running: ExitStack, server: Reachable, client: Client, token: str, folder: Path) -> Place:
-    scheduler = running.enter_context(running_scheduler(server, token, folder))
-    scheduler.says("deciding")
-    return Place(client, scheduler)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 
-from realcluster.access import Reachable, kubeconfig_of
+from realcluster.client import Reachable
 
 COMMAND = str(Path(sys.executable).with_name("kruntimes"))
 """The console script, as it was installed beside this interpreter."""
@@ -26,15 +26,6 @@ STEADY = "heartbeatStalenessSeconds: 3600\n"
 """A configuration for tests that have something else in mind than heartbeats."""
 HASTY = f"{STEADY}events: {{afterSeconds: 1, repeatSeconds: 1}}\n"
 """A configuration with which what lasts for a second is announced, and again after another."""
-
-RULES = [
-    {"apiGroups": ["kruntimes.io"], "resources": ["runs"], "verbs": ["get", "list", "watch"]},
-    {"apiGroups": ["kruntimes.io"], "resources": ["runs/status"], "verbs": ["get", "update", "patch"]},
-    {"apiGroups": ["kruntimes.io"], "resources": ["persistentworkspaces"], "verbs": ["get", "list", "watch"]},
-    {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch"]},
-    {"apiGroups": ["events.k8s.io"], "resources": ["events"], "verbs": ["create", "patch"]},
-]
-"""The rights that the API contract gives the scheduler, as far as it uses them without election."""
 
 IMPATIENT = (sys.executable, "-m", "realcluster.impatient")
 """The same with short watches."""
@@ -174,7 +165,7 @@ def running_scheduler(
     config.write_text(configuration)
     scheduler = Scheduler(
         [
-            f"--kubeconfig={kubeconfig_of(cluster, token, folder)}",
+            f"--kubeconfig={cluster.kubeconfig_of(token, folder)}",
             f"--config={config}",
             "--debug-bind-address=127.0.0.1:0",
             "--metrics-bind-address=127.0.0.1:0",

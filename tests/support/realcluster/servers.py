@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import secrets
 import shutil
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from realcluster.assets import ETCD, KUBE_APISERVER, require
 from realcluster.audit import POLICY, AuditLog
-from realcluster.client import Answer, Client, Resource
+from realcluster.client import Answer, Reachable, Resource
 from realcluster.processes import ServerError, ServerProcess, free_ports
 
 _HOST = "127.0.0.1"
@@ -23,32 +22,22 @@ _ETCD_SECONDS = 20
 _APISERVER_SECONDS = 50
 _ATTEMPTS = 3
 _AUDIT_LOG = "audit.log"
-_P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
-_P256_KEY = bytes.fromhex("30310201010420"), bytes.fromhex("a00a06082a8648ce3d030107")
-"""What stands before and after the number in a P-256 private key (RFC 5915)."""
 
 
 @dataclass(frozen=True)
-class Cluster:
-    """A running API server, and what an administrator needs to use it."""
+class Cluster(Reachable):
+    """A running API server of ours."""
 
-    url: str
-    ca_file: Path
-    token: str
     kubeconfig: Path
+    """Of the administrator."""
     server: ServerProcess
     etcd: ServerProcess
     audit: AuditLog
     """What ServiceAccounts asked of it."""
 
-    def client(self, token: str | None = None) -> Client:
-        """A client for the bearer of `token`; without one, for the administrator."""
-        return Client(self.url, token=token or self.token, ca_file=self.ca_file)
-
     def wait_until_ready(self) -> None:
         """Wait until it serves (again), its store included."""
-        ready = partial(_ready, self.url, self.ca_file, self.token)
-        self.server.wait_until(ready, _APISERVER_SECONDS, "answer of /readyz")
+        self.server.wait_until(partial(_ready, self), _APISERVER_SECONDS, "answer of /readyz")
 
     def version_of(self, resource: Resource) -> int:
         """The revision of the store now. A server that has just come back may say no to a list or two."""
@@ -94,9 +83,9 @@ def _start(folder: Path, running: ExitStack) -> Cluster:
     etcd.wait_until(lambda: _listens(etcd_port), _ETCD_SECONDS, "client connection")
     token = secrets.token_urlsafe(24)
     server = _launch(running, "kube-apiserver", _apiserver_command(port, etcd_port, folder, token), folder)
-    ca_file, url = folder / "certs" / "apiserver.crt", f"https://{_HOST}:{port}"
-    kubeconfig, audit = _kubeconfig(folder, url, ca_file, token), AuditLog(folder / _AUDIT_LOG)
-    cluster = Cluster(url, ca_file, token, kubeconfig, server, etcd, audit)
+    admin = Reachable(f"https://{_HOST}:{port}", folder / "certs" / "apiserver.crt", token)
+    kubeconfig, audit = admin.kubeconfig_of(token, folder), AuditLog(folder / _AUDIT_LOG)
+    cluster = Cluster(admin.url, admin.ca_file, token, kubeconfig, server, etcd, audit)
     cluster.wait_until_ready()
     return cluster
 
@@ -123,11 +112,11 @@ def _etcd_command(port: int, peer_port: int, data: Path) -> list[str]:
 
 
 def _apiserver_command(port: int, etcd_port: int, folder: Path, token: str) -> list[str]:
-    tokens, key = folder / "tokens.csv", folder / "service-accounts.key"
+    # The server makes it before it reads it.
+    tokens, key = folder / "tokens.csv", folder / "certs" / "apiserver.key"
     policy = folder / "audit-policy.json"
     policy.write_text(json.dumps(POLICY))
     tokens.write_text(f'{token},admin,admin,"system:masters"\n')
-    key.write_text(_private_key())
     return [
         str(require(KUBE_APISERVER)),
         f"--etcd-servers=http://{_HOST}:{etcd_port}",
@@ -150,13 +139,6 @@ def _apiserver_command(port: int, etcd_port: int, folder: Path, token: str) -> l
     ]
 
 
-def _private_key() -> str:
-    """A key that ServiceAccount tokens are signed with: on a curve, because it is only a number."""
-    number = secrets.randbelow(_P256_ORDER - 1) + 1
-    text = base64.encodebytes(number.to_bytes(32, "big").join(_P256_KEY)).decode()
-    return f"-----BEGIN EC PRIVATE KEY-----\n{text}-----END EC PRIVATE KEY-----\n"
-
-
 def _listens(port: int) -> bool:
     try:
         socket.create_connection((_HOST, port), timeout=1).close()
@@ -165,23 +147,8 @@ def _listens(port: int) -> bool:
     return True
 
 
-def _ready(url: str, ca_file: Path, token: str) -> bool:
+def _ready(cluster: Cluster) -> bool:
     try:
-        return Client(url, token=token, ca_file=ca_file).request("GET", "/readyz").status == 200
+        return cluster.client().request("GET", "/readyz").status == 200
     except OSError:
         return False
-
-
-def _kubeconfig(folder: Path, url: str, ca_file: Path, token: str) -> Path:
-    path = folder / "kubeconfig"
-    cluster = {"server": url, "certificate-authority": str(ca_file)}
-    config = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": "test", "cluster": cluster}],
-        "users": [{"name": "admin", "user": {"token": token}}],
-        "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
-        "current-context": "test",
-    }
-    path.write_text(json.dumps(config))
-    return path

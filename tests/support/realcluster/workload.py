@@ -81,7 +81,8 @@ class Workload:
 
     def get(self, name: str) -> Object:
         """A Run as it stands."""
-        return self.client.get(RUNS, name, self.namespace).body
+        found: Object = self.client.get(RUNS, name, self.namespace).body
+        return found
 
     def write(self, name: str, **status: Any) -> None:
         """Merge something into a Run's status, as others than the scheduler do."""
@@ -127,8 +128,9 @@ class Workload:
     def _create(self, resource: Resource, obj: Object) -> Object:
         answer = self.client.create(resource, {**_head(resource), **obj}, self.namespace)
         assert answer.status == 201, answer
-        self._reach(resource, answer.body)
-        return answer.body
+        made: Object = answer.body
+        self._reach(resource, made)
+        return made
 
     def _patch(self, resource: Resource, name: str, patch: Object, subresource: str | None = None) -> None:
         answer = self.client.patch(resource, name, patch, self.namespace, subresource)

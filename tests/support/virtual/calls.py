@@ -42,15 +42,19 @@ class Target:
 
 
 def target(call: Call) -> Target:
+    """What a call of our own client is about."""
+    return target_of(call.method, call.path, watching=("watch", "1") in call.query)
+
+
+def target_of(method: str, path: str, *, watching: bool) -> Target:
     """Read a path: verb, resource, namespace, name."""
-    parts = call.path.strip("/").split("/")
+    parts = path.strip("/").split("/")
     rest = parts[3:] if parts[0] == "apis" else parts[2:]
     namespace = None
     if len(rest) > 2 and rest[0] == "namespaces":
         namespace, rest = rest[1], rest[2:]
     name = rest[1] if len(rest) > 1 else None
-    watching = ("watch", "1") in call.query
-    verb = {"GET": "get" if name else "watch" if watching else "list"}.get(call.method, call.method.lower())
+    verb = {"GET": "get" if name else "watch" if watching else "list"}.get(method, method.lower())
     return Target(verb, rest[0] if rest else "", namespace, name)
 
 

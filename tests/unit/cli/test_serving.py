@@ -11,7 +11,6 @@ from embedded.place import ADMINISTRATOR, embedded_place
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.scheduler import serve as serving
 from kruntimes_core.cluster.scheduler.scheduler import Scheduler
-from realcluster.access import kubeconfig_of
 
 
 @pytest.fixture
@@ -40,8 +39,8 @@ def test_requests_in_flight_are_those_of_the_file(
     configuration = tmp_path / "scheduler.yaml"
     configuration.write_text(text)
     addresses = (f"--{name}-bind-address=127.0.0.1:0" for name in ("metrics", "health-probe"))
-    with embedded_place([]) as place:
-        kubeconfig = kubeconfig_of(place, ADMINISTRATOR, tmp_path)
+    with embedded_place() as place:
+        kubeconfig = place.kubeconfig_of(ADMINISTRATOR, tmp_path)
         arguments = ["scheduler", f"--kubeconfig={kubeconfig}", f"--config={configuration}", *addresses]
         assert main(arguments) == 0
     assert [one["in_flight"] for one in given] == [expected]

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any, cast
 
-from realcluster.client import RUNS, Answer, Client, ExpiredError, Following, Object, Resource
+from realcluster.client import RUNS, Answer, Client, Object, Resource
+from realcluster.client import Watch as RealWatch
 from realcluster.ledger import Follower
 
 
@@ -17,7 +18,8 @@ def run(name: str, version: int, uid: str = "") -> Object:
 class Watch:
     """Tells of some events, and ends; or stays open."""
 
-    def __init__(self, *events: Object, open_ended: bool = False) -> None:
+    def __init__(self, *events: Object, open_ended: bool = False, status: int = 200) -> None:
+        self.status = status
         self._events = events
         self._closed = threading.Event()
         if not open_ended:
@@ -27,8 +29,10 @@ class Watch:
         yield from self._events
         assert self._closed.wait(20)
 
-    def close(self) -> None:
+    def end(self) -> None:
         self._closed.set()
+
+    close = end
 
 
 class Server:
@@ -44,12 +48,12 @@ class Server:
         version = max((int(one["metadata"]["resourceVersion"]) for one in items), default=0)
         return Answer(200, {"metadata": {"resourceVersion": str(version + 1)}, "items": items})
 
-    def follow(self, resource: Resource, namespace: str, version: str, seconds: int) -> Following:
-        self.asked_for.append(version)
+    def watch(self, resource: Resource, namespace: str, *, seconds: int, **query: str) -> RealWatch:
+        self.asked_for.append(query["resourceVersion"])
         watch = self._watches.pop(0)
         if isinstance(watch, Exception):
             raise watch
-        return cast("Following", watch)
+        return cast("RealWatch", watch)
 
 
 def told(server: Server, count: int) -> list[tuple[str, str, int]]:
@@ -82,7 +86,7 @@ def test_a_watch_that_ended_goes_on_where_it_ended() -> None:
 def test_what_a_server_cannot_tell_any_more_is_listed_and_compared() -> None:
     before = [run("same", 1), run("changed", 2), run("gone", 3), run("anew", 4, "first")]
     after = [run("same", 1), run("changed", 12), run("anew", 14, "second"), run("new", 15)]
-    server = Server([before, after], [Watch(), ExpiredError(), Watch(open_ended=True)])
+    server = Server([before, after], [Watch(), Watch(status=410), Watch(open_ended=True)])
     assert told(server, 9)[4:] == [
         ("MODIFIED", "changed", 12),
         ("DELETED", "anew", 14),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from embedded.bodies import run_body
-from embedded.http import PODS, RUNS, Reply, play, serving
+from contextlib import closing
+
+from embedded.bodies import NAMESPACE, run_body
+from embedded.place import serving
+from kruntimes_core.lab.apiserver.http.embedded import EmbeddedServer
 from kruntimes_core.testing.access_rules import AccessRules, PolicyRule
-from kruntimes_core.testing.faults import Scope
+from realcluster.client import PODS, RUNS, Client
+from realcluster.leases import LEASES
 
 
 def rule(verbs: str, groups: str, resources: str, **more: frozenset[str]) -> PolicyRule:
@@ -32,63 +36,49 @@ def access() -> AccessRules:
     )
 
 
-def as_user(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}"}
+def client_of(server: EmbeddedServer, user: str) -> Client:
+    return Client(server.url, token=f"t-{user}")
 
 
 def test_who_is_not_known_is_unauthorized() -> None:
-    async def scene() -> None:
-        async with serving(access=access()) as site:
-            for headers in ({}, as_user("wrong"), {"Authorization": "Basic x"}):
-                reply = await site.client.get(RUNS, **headers)
-                assert (reply.status, reply.body["reason"]) == (401, "Unauthorized")
-
-    play(scene)
+    with serving(authorizer=access()) as server:
+        basic = Client(server.url)
+        basic.headers = {"Authorization": "Basic x"}
+        for client in (Client(server.url), client_of(server, "wrong"), basic):
+            reply = client.list(RUNS, NAMESPACE)
+            assert (reply.status, reply.reason) == (401, "Unauthorized")
 
 
 def test_who_is_known_may_do_what_a_rule_allows() -> None:
-    async def scene() -> None:
-        async with serving(access=access()) as site:
-            host, admin = as_user("t-host"), as_user("t-admin")
-            assert (await site.client.post(RUNS, run_body(), **admin)).status == 201
-            assert (await site.client.get(RUNS, **host)).status == 200
-            assert (await site.client.get(f"{RUNS}/r1", **host)).status == 200
-            assert (await site.client.get("/apis/kruntimes.io/v1alpha1/runs", **host)).status == 200
-            assert (await site.client.get("/apis", **as_user("t-nobody"))).status == 200
-
-            async def send(method: str, path: str) -> Reply:
-                return await site.client.send(method, path, {}, "application/merge-patch+json", **host)
-
-            assert (await send("PATCH", f"{RUNS}/r1/status")).status == 200
-            refused = await send("PATCH", f"{RUNS}/r1")
-            assert (refused.status, refused.body["reason"]) == (403, "Forbidden")
-            assert refused.body["message"] == (
-                'runs.kruntimes.io "r1" is forbidden: User "host" cannot patch resource "runs" '
-                'in API group "kruntimes.io" in the namespace "team-a"'
-            )
-            other = await send("PATCH", f"{RUNS.replace('team-a', 'default')}/r1/status")
-            assert 'resource "runs/status"' in other.body["message"]
-            leases = "/apis/coordination.k8s.io/v1/namespaces/team-a/leases"
-            assert (await site.client.get(f"{leases}/mine", **host)).status == 404
-            assert (await site.client.get(f"{leases}/yours", **host)).status == 403
-
-    play(scene)
+    with serving(authorizer=access()) as server:
+        host, admin, nobody = (client_of(server, user) for user in ("host", "admin", "nobody"))
+        assert admin.create(RUNS, run_body(), NAMESPACE).status == 201
+        assert host.list(RUNS, NAMESPACE).status == 200
+        assert host.get(RUNS, "r1", NAMESPACE).status == 200
+        assert host.list(RUNS).status == 200
+        assert nobody.request("GET", "/apis").status == 200
+        assert host.patch(RUNS, "r1", {}, NAMESPACE, "status").status == 200
+        refused = host.patch(RUNS, "r1", {}, NAMESPACE)
+        assert (refused.status, refused.reason) == (403, "Forbidden")
+        assert refused.message == (
+            'runs.kruntimes.io "r1" is forbidden: User "host" cannot patch resource "runs" '
+            'in API group "kruntimes.io" in the namespace "team-a"'
+        )
+        other = host.patch(RUNS, "r1", {}, "default", "status")
+        assert 'resource "runs/status"' in other.message
+        assert host.get(LEASES, "mine", NAMESPACE).status == 404
+        assert host.get(LEASES, "yours", NAMESPACE).status == 403
 
 
 def test_a_list_may_be_allowed_and_its_watch_not() -> None:
-    async def scene() -> None:
-        allowed = access()
-        async with serving(access=allowed) as site:
-            host = as_user("t-host")
-            assert (await site.client.get(PODS, **host)).status == 200
-            refused = await site.client.get("/api/v1/pods?watch=true", **host)
-            assert refused.body["message"] == (
-                'pods is forbidden: User "host" cannot watch resource "pods" in API group "" '
-                "at the cluster scope"
-            )
-            allowed.rules = {**allowed.rules, "host": [rule("list watch", "core", "pods")]}
-            async with site.client.watch("/api/v1/pods", **host) as stream:
-                site.faults.end_watches(Scope())
-                assert await stream.rest() == []
-
-    play(scene)
+    allowed = access()
+    with serving(authorizer=allowed) as server:
+        host = client_of(server, "host")
+        assert host.list(PODS, NAMESPACE).status == 200
+        refused = host.list(PODS, watch="true")
+        assert refused.message == (
+            'pods is forbidden: User "host" cannot watch resource "pods" in API group "" at the cluster scope'
+        )
+        allowed.rules = {**allowed.rules, "host": [rule("list watch", "core", "pods")]}
+        with closing(host.watch(PODS)) as watch:
+            assert watch.status == 200

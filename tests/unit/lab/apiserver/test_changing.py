@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from embedded.api import Site, causes, new_api, refusal
-from embedded.bodies import Object, condition_body, run_body
+from embedded.bodies import Object, run_body
 from kruntimes_core.lab.apiserver.kinds.strategy import APPLY, JSON_PATCH, MERGE, STRATEGIC
 from kruntimes_core.lab.apiserver.requests import Patch, WriteOptions
+from kruntimes_core.testing import condition_object
 
 
 @pytest.fixture
@@ -114,7 +115,7 @@ def test_a_status_gets_its_default_phase_and_can_be_taken_away(runs: Site) -> No
 
 
 def test_a_merge_patch_replaces_a_list_whole(runs: Site) -> None:
-    both = [condition_body("Scheduled"), condition_body("Running")]
+    both = [condition_object("Scheduled"), condition_object("Running")]
     runs.merge("r1", {"status": {"conditions": both}}, "status")
     after = runs.merge("r1", {"status": {"conditions": both[:1]}}, "status")
     assert after["status"]["conditions"] == both[:1]
@@ -142,11 +143,11 @@ def test_an_unknown_field_in_a_patch_is_dropped_with_a_warning(runs: Site) -> No
 
 
 def test_a_json_patch_is_applied_in_order(runs: Site) -> None:
-    runs.merge("r1", {"status": {"phase": "Running", "conditions": [condition_body("A")]}}, "status")
+    runs.merge("r1", {"status": {"phase": "Running", "conditions": [condition_object("A")]}}, "status")
     operations = [
         {"op": "test", "path": "/status/phase", "value": "Running"},
         {"op": "replace", "path": "/status/phase", "value": "Succeeded"},
-        {"op": "add", "path": "/status/conditions/-", "value": condition_body("B")},
+        {"op": "add", "path": "/status/conditions/-", "value": condition_object("B")},
     ]
     after = runs.patch("r1", JSON_PATCH, operations, "status")["status"]
     assert after["phase"] == "Succeeded"

@@ -7,7 +7,8 @@ import sys
 from time import process_time
 
 from embedded.api import Site, new_api
-from embedded.bodies import condition_body, run_body
+from embedded.bodies import run_body
+from kruntimes_core.testing import condition_object
 
 
 def test_the_pure_server_needs_no_aiohttp_and_no_loop() -> None:
@@ -24,7 +25,7 @@ def test_the_pure_server_needs_no_aiohttp_and_no_loop() -> None:
 def test_a_status_patch_costs_well_under_a_millisecond() -> None:
     runs = Site(new_api(), "runs")
     runs.create(run_body(spec={"source": {"inline": "x" * 200_000}}))
-    conditions = [condition_body("Scheduled")]
+    conditions = [condition_object("Scheduled")]
     begun = process_time()
     for number in range(200):
         runs.merge("r1", {"status": {"message": str(number), "conditions": conditions}}, "status")

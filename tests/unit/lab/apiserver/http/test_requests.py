@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
 
-from embedded.bodies import condition_body, run_body
-from embedded.http import RUNS, Serving, play, serving
+from embedded.bodies import NAMESPACE, run_body
+from embedded.place import serving
+from kruntimes_core.testing import condition_object
+from realcluster.client import RUNS, Client
+
+PATH = RUNS.path(NAMESPACE)
 
 
 def test_unknown_fields_are_told_in_a_header() -> None:
-    async def scene() -> None:
-        async with serving() as site:
-            body = run_body(spec={"source": {"zone": 1}})
-            warned = await site.client.post(RUNS, body)
-            assert warned.headers["Warning"] == '299 - "unknown field \\"spec.source.zone\\""'
-            strict = await site.client.post(
-                f"{RUNS}?fieldValidation=Strict", {**body, "metadata": {"name": "b"}}
-            )
-            assert (strict.status, strict.body["reason"]) == (400, "BadRequest")
-            silent = await site.client.post(
-                f"{RUNS}?fieldValidation=Ignore", {**body, "metadata": {"name": "c"}}
-            )
-            assert (silent.status, "Warning" in silent.headers) == (201, False)
-            both = await site.client.post(RUNS, {**body, "metadata": {"name": "D"}})
-            assert (both.status, "Warning" in both.headers) == (422, True)
-
-    play(scene)
+    with serving() as server:
+        client = Client(server.url)
+        body = run_body(spec={"source": {"zone": 1}})
+        warned = client.create(RUNS, body, NAMESPACE)
+        assert warned.warnings == ('299 - "unknown field \\"spec.source.zone\\""',)
+        strict = client.request("POST", f"{PATH}?fieldValidation=Strict", {**body, "metadata": {"name": "b"}})
+        assert (strict.status, strict.reason) == (400, "BadRequest")
+        silent = client.request("POST", f"{PATH}?fieldValidation=Ignore", {**body, "metadata": {"name": "c"}})
+        assert (silent.status, len(silent.warnings)) == (201, 0)
+        both = client.create(RUNS, {**body, "metadata": {"name": "D"}}, NAMESPACE)
+        assert (both.status, len(both.warnings)) == (422, 1)
 
 
 @pytest.mark.parametrize(
     ("method", "path", "body", "content_type", "status"),
     [
-        ("POST", RUNS + "?dryRun=All", b"{}", "application/json", 400),
+        ("POST", PATH + "?dryRun=All", b"{}", "application/json", 400),
         ("POST", "/api/v1/namespaces", b"k8s\x00", "application/vnd.kubernetes.protobuf", 400),
-        ("PATCH", RUNS + "/r1", b"{}", "application/apply-patch+yaml", 415),
-        ("DELETE", RUNS + "/r1", b"{", "application/json", 400),
-        ("DELETE", RUNS + "/r1?gracePeriodSeconds=x", b"", "application/json", 400),
-        ("DELETE", RUNS + "/r1?dryRun=All", b"", "application/json", 400),
-        ("DELETE", RUNS + "/r1/status", b"", "application/json", 405),
-        ("GET", RUNS + "/r1/scale", None, "", 404),
+        ("PATCH", PATH + "/r1", b"{}", "application/apply-patch+yaml", 415),
+        ("DELETE", PATH + "/r1", b"{", "application/json", 400),
+        ("DELETE", PATH + "/r1?gracePeriodSeconds=x", b"", "application/json", 400),
+        ("DELETE", PATH + "/r1?dryRun=All", b"", "application/json", 400),
+        ("DELETE", PATH + "/r1/status", b"", "application/json", 405),
+        ("GET", PATH + "/r1/scale", None, "", 404),
         ("GET", "/api/v1/namespaces/team-a/namespaces", None, "", 404),
         ("GET", "/openapi/v3/apis/nothing.io/v1", None, "", 404),
         ("GET", "/", None, "", 404),
@@ -50,29 +45,19 @@ def test_unknown_fields_are_told_in_a_header() -> None:
 def test_requests_that_fail(
     method: str, path: str, body: bytes | None, content_type: str, status: int
 ) -> None:
-    async def scene() -> None:
-        async with serving() as site:
-            await site.client.post(RUNS, run_body())
-            reply = await site.client.send(method, path, body, content_type)
-            assert reply.status == status, reply.text
-
-    play(scene)
-
-
-async def _patched(site: Serving, number: int) -> dict[str, Any]:
-    condition = condition_body(f"C{number}")
-    reply = await site.client.merge(f"{RUNS}/r1/status", {"status": {"conditions": [condition]}})
-    found: dict[str, Any] = json.loads(reply.text)
-    return found
+    with serving() as server:
+        client = Client(server.url)
+        client.create(RUNS, run_body(), NAMESPACE)
+        reply = client.request(method, path, body, content_type=content_type)
+        assert reply.status == status, reply.body
 
 
 def test_texts_of_any_language_come_through() -> None:
-    async def scene() -> None:
-        async with serving() as site:
-            await site.client.post(RUNS, run_body(annotations={"a": "äß漢字\U0001f680"}))
-            assert (await site.client.get(f"{RUNS}/r1")).body["metadata"]["annotations"][
-                "a"
-            ] == "äß漢字\U0001f680"
-            assert (await _patched(site, 1))["status"]["conditions"][0]["type"] == "C1"
-
-    play(scene)
+    with serving() as server:
+        client = Client(server.url)
+        text = "äß漢字\U0001f680"
+        client.create(RUNS, run_body(annotations={"a": text}), NAMESPACE)
+        assert client.get(RUNS, "r1", NAMESPACE).body["metadata"]["annotations"] == {"a": text}
+        condition = condition_object("C1")
+        patched = client.patch(RUNS, "r1", {"status": {"conditions": [condition]}}, NAMESPACE, "status")
+        assert patched.body["status"]["conditions"] == [condition]

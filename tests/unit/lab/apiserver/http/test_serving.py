@@ -9,30 +9,33 @@ import aiohttp
 import pytest
 
 from embedded.api import new_api
-from embedded.http import RUNS, play, serving
+from embedded.bodies import NAMESPACE
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.lab.apiserver.http.embedded import EmbeddedServer
+from realcluster.client import RUNS
+
+PATH = RUNS.path(NAMESPACE)
 
 
 def test_a_port_that_is_taken_is_said_at_once() -> None:
     async def scene() -> None:
-        async with serving() as site:
-            port = int(site.server.url.rpartition(":")[2])
+        async with EmbeddedServer(new_api()) as server:
+            port = int(server.url.rpartition(":")[2])
             with pytest.raises(OSError, match="address already in use"):
                 await EmbeddedServer(new_api(), port=port).__aenter__()
 
-    play(scene)
+    asyncio.run(scene())
 
 
 def test_stopping_ends_open_watches() -> None:
     async def scene() -> None:
         async with aiohttp.ClientSession() as session:
             async with EmbeddedServer(new_api()) as server:
-                response = await session.get(f"{server.url}{RUNS}?watch=true")
+                response = await session.get(f"{server.url}{PATH}?watch=true")
             assert await response.content.read() == b""
 
-    play(scene)
+    asyncio.run(scene())
 
 
 # Pages in a browser
@@ -50,13 +53,13 @@ FOREIGN = [
 def test_a_page_of_another_site_gets_nothing(method: str, headers: dict[str, str]) -> None:
     async def scene() -> None:
         async with EmbeddedServer(new_api()) as server, aiohttp.ClientSession() as session:
-            for path in ("/version", "/api", RUNS, f"{RUNS}?watch=true"):
+            for path in ("/version", "/api", PATH, f"{PATH}?watch=true"):
                 async with session.request(method, server.url + path, headers=headers) as answer:
                     assert answer.status == 403
                     assert (await answer.json())["reason"] == "Forbidden"
             assert server.api.store.version == EmbeddedServer(new_api()).api.store.version
 
-    play(scene)
+    asyncio.run(scene())
 
 
 @pytest.mark.parametrize(
@@ -71,7 +74,7 @@ def test_a_form_writes_nothing(content_type: str) -> None:
             async with session.post(where, data=body, headers={"Content-Type": content_type}) as answer:
                 assert answer.status == 415
 
-    play(scene)
+    asyncio.run(scene())
 
 
 def test_what_is_not_http_is_one_line_of_the_log() -> None:
@@ -88,4 +91,4 @@ def test_what_is_not_http_is_one_line_of_the_log() -> None:
         assert said.getvalue().count("\n") == 1
         assert "a client sent what is not HTTP" in said.getvalue()
 
-    play(scene)
+    asyncio.run(scene())

@@ -8,24 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from embedded.place import ADMINISTRATOR, EmbeddedPlace, embedded_place
-from realcluster.access import kubeconfig_of
+from embedded.place import ADMINISTRATOR, embedded_place
+from realcluster.client import Reachable
 
 SUPPORT = Path(__file__).parents[5] / "tests" / "support"
 
 
 @pytest.fixture(scope="module")
-def place() -> Iterator[EmbeddedPlace]:
+def place() -> Iterator[Reachable]:
     """A server of all tests of a module: each bench has namespaces of its own."""
-    with embedded_place([]) as place:
+    with embedded_place() as place:
         yield place
 
 
 @pytest.fixture
-def kubeconfig(place: EmbeddedPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def kubeconfig(place: Reachable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The way to it, for a bench and for the scheduler that it starts."""
     monkeypatch.setenv("PYTHONPATH", str(SUPPORT), prepend=":")
-    return str(kubeconfig_of(place, ADMINISTRATOR, tmp_path))
+    return str(place.kubeconfig_of(ADMINISTRATOR, tmp_path))
 
 
 def bad_scheduler(fault: str) -> str:

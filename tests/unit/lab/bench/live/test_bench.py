@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from embedded.place import EmbeddedPlace
 from kruntimes_core.cli.bench.report import ROWS
 from kruntimes_core.cluster.client.connection import Connection
 from kruntimes_core.cluster.client.http import HttpTransport
@@ -27,7 +26,7 @@ from kruntimes_core.lab.bench.live.results import Results
 from kruntimes_core.lab.bench.live.scheduler import SchedulerEndedError
 from kruntimes_core.lab.bench.objects import BENCH_LABEL
 from kruntimes_core.model.messages import InputError
-from realcluster.client import NAMESPACES, PODS, RUNS
+from realcluster.client import NAMESPACES, PODS, RUNS, Reachable
 from tests.unit.lab.bench.live.conftest import bad_scheduler
 
 QUICK = Waits(other_scheduler=0.0, quiet=0.05, longest_quiet=5.0, namespaces=0.0)
@@ -58,7 +57,7 @@ def bench(tmp_path: Path) -> Callable[..., Results]:
     return run
 
 
-def left(place: EmbeddedPlace) -> list[dict[str, Any]]:
+def left(place: Reachable) -> list[dict[str, Any]]:
     """What any bench has left behind that is more than an empty namespace on its way out."""
     client = place.client()
     namespaces = client.list(NAMESPACES, labelSelector=BENCH_LABEL).body["items"]
@@ -67,7 +66,7 @@ def left(place: EmbeddedPlace) -> list[dict[str, Any]]:
 
 
 def test_a_drain_is_measured_from_when_the_scheduler_could_begin(
-    bench: Callable[..., Results], settings: BenchSettings, place: EmbeddedPlace
+    bench: Callable[..., Results], settings: BenchSettings, place: Reachable
 ) -> None:
     results = bench(replace(settings, repeat=2))
     assert results.passed
@@ -150,7 +149,7 @@ def test_what_is_written_to_runs_beside_the_load_is_counted_by_itself(
 
 
 def test_runs_that_nobody_places_end_the_round(
-    bench: Callable[..., Results], settings: BenchSettings, place: EmbeddedPlace
+    bench: Callable[..., Results], settings: BenchSettings, place: Reachable
 ) -> None:
     results = bench(replace(settings, command=bad_scheduler("idle"), patience_seconds=0.2))
     (round_,) = results.rounds
@@ -161,7 +160,7 @@ def test_runs_that_nobody_places_end_the_round(
 
 
 def test_a_scheduler_that_ends_is_told_by_its_last_lines(
-    bench: Callable[..., Results], settings: BenchSettings, place: EmbeddedPlace
+    bench: Callable[..., Results], settings: BenchSettings, place: Reachable
 ) -> None:
     command = "sh -c 'echo first; echo bad flag >&2; exit 3'"
     with pytest.raises(SchedulerEndedError, match="ended with 3 before it was told to") as ended:
@@ -171,7 +170,7 @@ def test_a_scheduler_that_ends_is_told_by_its_last_lines(
 
 
 def test_a_scheduler_that_cannot_be_started_is_named(
-    bench: Callable[..., Results], settings: BenchSettings, place: EmbeddedPlace
+    bench: Callable[..., Results], settings: BenchSettings, place: Reachable
 ) -> None:
     with pytest.raises(InputError, match="cannot start /no/such: No such file"):
         bench(replace(settings, command="/no/such"))
@@ -200,7 +199,7 @@ def test_a_scheduler_that_never_stops_writing_is_told_of(
     assert any(line.startswith("the scheduler writes on and on") for line in told)
 
 
-def test_a_cancelled_bench_cleans_up(settings: BenchSettings, place: EmbeddedPlace, tmp_path: Path) -> None:
+def test_a_cancelled_bench_cleans_up(settings: BenchSettings, place: Reachable, tmp_path: Path) -> None:
     async def run() -> None:
         work: asyncio.Task[Results]
 
@@ -220,7 +219,7 @@ def test_a_cancelled_bench_cleans_up(settings: BenchSettings, place: EmbeddedPla
 def test_a_server_that_is_lost_is_told_in_words(
     bench: Callable[..., Results],
     settings: BenchSettings,
-    place: EmbeddedPlace,
+    place: Reachable,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     request, told = HttpTransport.request, list[str]()
@@ -245,14 +244,14 @@ def test_a_server_that_is_lost_is_told_in_words(
         client.delete(NAMESPACES, name)
 
 
-def made(place: EmbeddedPlace, selector: str) -> list[str]:
+def made(place: Reachable, selector: str) -> list[str]:
     """The namespaces with a label."""
     found = place.client().list(NAMESPACES, labelSelector=selector).body["items"]
     return [one["metadata"]["name"] for one in found]
 
 
 def test_what_somebody_keeps_from_being_deleted_keeps_nothing_else(
-    bench: Callable[..., Results], settings: BenchSettings, place: EmbeddedPlace
+    bench: Callable[..., Results], settings: BenchSettings, place: Reachable
 ) -> None:
     told = list[str]()
     with pytest.raises(InputError, match="are still there"):
