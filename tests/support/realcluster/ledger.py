@@ -177,6 +177,7 @@ class Ledger:
         self._namespace = namespace
         self._statuses: dict[str, Mapping[str, Any]] = {}
         self._latest: dict[tuple[str, str], int] = {}
+        self._newest: dict[str, int] = {}
         self._changed = threading.Condition()
         self._followers = [Follower(client, resource, namespace, self._take) for resource in (RUNS, PODS)]
 
@@ -234,6 +235,20 @@ class Ledger:
             broken = [one.text for one in checker.take(event.seen) if one.invariant in _RULES]
             assert not broken, f"{'; '.join(broken)}: {event}"
 
+    def take(self, version: int, seconds: float) -> list[Event]:
+        """All events up to a version of the store, in its order; they are forgotten here.
+
+        Waits until both watches have told of something later; fails after `seconds`.
+        """
+        with self._changed:
+            plurals = (RUNS.plural, PODS.plural)
+            assert self._changed.wait_for(
+                lambda: all(self._newest.get(plural, 0) > version for plural in plurals), seconds
+            ), f"the ledger's watches are behind version {version}: {self._newest}"
+            taken = [event for event in self.events if event.version <= version]
+            self.events = [event for event in self.events if event.version > version]
+        return sorted(taken, key=lambda event: event.version)
+
     def close(self) -> None:
         """End the watches."""
         for follower in self._followers:
@@ -245,6 +260,7 @@ class Ledger:
         with self._changed:
             self.events.append(event)
             self._latest[resource.plural, metadata["name"]] = event.version
+            self._newest[resource.plural] = max(event.version, self._newest.get(resource.plural, 0))
             if resource is RUNS:
                 self._statuses[metadata["name"]] = event.object.get("status", {})
                 if event.type == "DELETED":

@@ -123,6 +123,11 @@ class Scheduler:
         self._process.wait(timeout=30)
 
     @property
+    def pid(self) -> int:
+        """The number of its process."""
+        return self._process.pid
+
+    @property
     def processor_seconds(self) -> float:
         """The processor time that it has used so far."""
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
