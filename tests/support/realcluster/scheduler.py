@@ -123,6 +123,15 @@ class Scheduler:
         self._process.wait(timeout=30)
 
     @property
+    def ended(self) -> bool:
+        """Whether its process is gone."""
+        return self._process.poll() is not None
+
+    def said(self, message: str) -> bool:
+        """Whether it has written a line with this message."""
+        return self._said(message) is not None
+
+    @property
     def pid(self) -> int:
         """The number of its process."""
         return self._process.pid

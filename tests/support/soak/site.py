@@ -1,4 +1,4 @@
-"""What the soak strikes: schedulers behind proxies, Pods that beat, and Runs that come, are placed, and go."""
+"""What the soak strikes: schedulers behind proxies, Pods that beat, and Runs that come and go."""
 
 from __future__ import annotations
 
@@ -39,6 +39,10 @@ HOPELESS = "hopeless"
 FOLLOWED = ("runs", "pods", "persistentworkspaces")
 
 
+class SoakError(Exception):
+    """Something that must hold did not."""
+
+
 class Member:
     """One of the schedulers, behind a proxy of its own. A new process takes the place of one that ended."""
 
@@ -54,6 +58,25 @@ class Member:
         """Start it again; what still runs is killed."""
         self.close()
         self.scheduler = self._started()
+
+    def revive(self) -> None:
+        """Start it again if it gave up because it found no API server, as a kubelet would.
+
+        Raises `SoakError` for a scheduler that ended after it had begun.
+        """
+        if not self.scheduler.ended:
+            return
+        if self.scheduler.said("started"):
+            raise SoakError(f"{self.name} ended by itself: {self.scheduler.lines[-3:]}")
+        self.restart()
+
+    def stop(self) -> None:
+        """SIGTERM. Raises `SoakError` for a scheduler that does not end as it should."""
+        began = self.scheduler.said("started")
+        code = self.scheduler.stop()
+        # Before its first line, a signal may come before Python takes signals.
+        if began and code != 0:
+            raise SoakError(f"{self.name} ended with {code} after SIGTERM: {self.scheduler.lines[-3:]}")
 
     def close(self) -> None:
         """End it."""
@@ -114,17 +137,16 @@ class Load:
 
 def _run(number: int) -> Object:
     """One of the shapes in turn: plain, two slots, beside its cohort, rather beside its cohort."""
-    cohort = {"cohort": f"c{number % 3}"}
+    name, cohort = f"r{number:06}", f"c{number % 3}"
+    labels = {"cohort": cohort}
     match number % 5:
         case 1:
-            return run_object(f"r{number:06}", resources={"requests": {"runs": 2}})
+            return run_object(name, resources={"requests": {"runs": 2}})
         case 2:
-            return run_object(f"r{number:06}", labels=cohort, affinity=near("cohort", cohort["cohort"]))
+            return run_object(name, labels=labels, affinity=near("cohort", cohort))
         case 3:
-            return run_object(
-                f"r{number:06}", labels=cohort, affinity=rather_near("cohort", cohort["cohort"])
-            )
-    return run_object(f"r{number:06}")
+            return run_object(name, labels=labels, affinity=rather_near("cohort", cohort))
+    return run_object(name)
 
 
 class Site:

@@ -1,10 +1,9 @@
-"""Strikes a site until its time is over. Every now and then all faults end, and what must hold is looked at."""
+"""Strikes a site until its time is over. Between the faults are calms, in which all that fits is placed."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -18,8 +17,8 @@ from realcluster.access import install_crds, make_namespace
 from realcluster.client import RUNS
 from realcluster.ledger import Ledger, Statuses
 from realcluster.servers import running_cluster
-from soak.faults import ENDING, FAULTS, SoakError
-from soak.site import HOPELESS, Load, Site, hopeless_have_texts, site_on
+from soak.faults import ENDING, FAULTS
+from soak.site import HOPELESS, Load, Site, SoakError, hopeless_have_texts, site_on
 
 _FAULTS_SECONDS = 40.0
 """From one calm to the next."""
@@ -53,7 +52,7 @@ class Figures:
     seed: int
     seconds: float = 0.0
     placements: int = 0
-    faults: Counter[str] = field(default_factory=Counter)
+    faults: dict[str, int] = field(default_factory=lambda: dict.fromkeys(FAULTS, 0))
     calms: int = 0
     slowest_calm: float = 0.0
     """Seconds from the end of all faults until all Runs that were open then had been placed."""
@@ -108,8 +107,8 @@ class Soak:
             until = min(self._seconds + _FAULTS_SECONDS, seconds)
             while self._seconds < until:
                 self._strike()
-                self._measure()
-                self._site.pause(self._random.uniform(0.1, 3))
+                self._look_at_schedulers()
+                self._site.pause(self._random.uniform(0.1, 1.5))
             self._calm()
         self._load.width = 0
         self._site.ledger.wait(lambda now: all(name.startswith(HOPELESS) for name in now), _CALM_SECONDS)
@@ -139,13 +138,15 @@ class Soak:
         figures.calms += 1
         figures.slowest_calm = round(max(figures.slowest_calm, took), 1)
         self._say(
-            f"{self._seconds:.0f} s: {figures.faults.total()} faults, {figures.placements} placements,"
+            f"{self._seconds:.0f} s: {sum(figures.faults.values())} faults, {figures.placements} placements,"
             f" {took:.1f} s until all was placed, {figures.usage.last:.0f} MB, {len(figures.broken)} broken"
         )
         if figures.broken:
             raise SoakError("a rule was broken")
 
-    def _measure(self) -> None:
+    def _look_at_schedulers(self) -> None:
+        for member in self._site.members:
+            member.revive()
         process = Path(f"/proc/{self._site.members[0].scheduler.pid}")
         usage = self._figures.usage
         pages = int((process / "statm").read_text().split()[1])
