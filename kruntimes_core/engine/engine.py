@@ -138,8 +138,7 @@ class Engine:
 
     def tick(self, now: Now) -> None:
         """Do what is due by `now`: delays, backoffs, heartbeats that ran out, the sweep."""
-        self._clock.advance(now)
-        self.cache.pods.expire(now)
+        self._advance_to_decide(now)
         for action in self._timers.due(now.ticks):
             action()
 
