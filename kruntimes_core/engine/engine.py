@@ -39,6 +39,7 @@ from kruntimes_core.framework.profile import Profile
 
 _TEXT_DELAY = SECOND
 """No user reads faster, and a Run that waits for less needs no explanation."""
+_LISTS = {events.RunsListed, events.PodsListed, events.WorkspacesListed}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +98,9 @@ class Engine:
         batch = BatchRetry(current, queue, cycle, failures, counters)
         self._schedule_one = ScheduleOne(clock, current, queue, cycle, batch, failures, journal)
 
-        self._listed: set[type] = set()
-        """The kinds of lists that were seen."""
-        self._wants_to_lead = False
-        self._leading = False
+        self._kinds_seen: set[type] = set()
+        """The kinds of events that were handled."""
+        self._leads = False
         self._arm_sweep()
 
     # Events
@@ -121,20 +121,13 @@ class Engine:
                 self.cache.pods.gone(event.namespace, event.name, event.uid, event.version)
             case events.PodsListed():
                 self.cache.pods.listed(event.observations, event.version, event.namespace, now)
-            case _:
-                self._handle_workspace(event)
-        if isinstance(event, events.RunsListed | events.PodsListed | events.WorkspacesListed):
-            self._listed.add(type(event))
-            self._leading = self._wants_to_lead and self.synced
-
-    def _handle_workspace(self, event: events.Event) -> None:
-        match event:
             case events.WorkspaceObserved(observation):
                 self.cache.workspaces.observe(observation)
             case events.WorkspaceGone():
                 self.cache.workspaces.gone(event.namespace, event.name, event.uid, event.version)
             case events.WorkspacesListed():
                 self.cache.workspaces.listed(event.observations, event.version, event.namespace)
+        self._kinds_seen.add(type(event))
 
     def tick(self, now: Now) -> None:
         """Do what is due by `now`: delays, backoffs, heartbeats that ran out, the sweep."""
@@ -148,14 +141,14 @@ class Engine:
         """The next piece of work for a worker; None when there is nothing to try now."""
         self._advance_to_decide(now)
         unreserve = self._assumed.next_unreserve()
-        if unreserve is not None or not self._leading:
+        if unreserve is not None or not self.deciding:
             return unreserve
         return self._schedule_one.take()
 
     def finish(self, work: Work, result: WorkResult, now: Now) -> None:
         """Handle what came of a piece of work."""
         self._advance_to_decide(now)
-        if isinstance(work, BatchRetryWork) and not self._leading:
+        if isinstance(work, BatchRetryWork) and not self.deciding:
             result = []  # an engine that leads no more decides nothing; all of it is tried again if it does
         self._schedule_one.finish(work, result)
 
@@ -169,7 +162,7 @@ class Engine:
         self._advance_to_decide(now)
         for priority in priorities:
             request: Request | None = self._binding_cycle.next_read(priority)
-            if request is None and self._leading:
+            if request is None and self.deciding:
                 request = self._binding_cycle.next_write(priority)
             if request is not None:
                 return request
@@ -194,13 +187,12 @@ class Engine:
     def lead(self, now: Now) -> None:
         """Decide from now on, as soon as everything is listed."""
         self._clock.advance(now)
-        self._wants_to_lead = True
-        self._leading = self.synced
+        self._leads = True
 
     def stand_down(self, now: Now) -> None:
         """Decide and send nothing any more; what is in flight still gets its answer."""
         self._clock.advance(now)
-        self._wants_to_lead = self._leading = False
+        self._leads = False
         for entry in self._runs:
             # A text in flight changes nothing; a bind or an ending in flight gets its answer first.
             if entry.stage is Stage.BINDING and entry.assumption and not entry.assumption.guard:
@@ -249,12 +241,12 @@ class Engine:
     @property
     def synced(self) -> bool:
         """Whether Runs, Pods and workspaces are all known: nothing is decided before."""
-        return len(self._listed) == 3
+        return self._kinds_seen >= _LISTS
 
     @property
     def deciding(self) -> bool:
         """Whether it places Runs now: it leads, and everything is listed."""
-        return self._leading
+        return self._leads and self.synced
 
     @property
     def wake_at(self) -> int | None:
@@ -297,7 +289,7 @@ class Engine:
 
     def _arm_sweep(self) -> None:
         def sweep() -> None:
-            if self._leading:
+            if self.deciding:
                 self._schedule_one.sweep()
             self._arm_sweep()
 

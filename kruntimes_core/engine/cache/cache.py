@@ -119,7 +119,6 @@ class Cache:
     def _put_pod(
         self, namespace: str, runtime: str, name: str, pod: RuntimePod | None, cause: WakeupSource
     ) -> None:
-        """Set or remove a Pod of a Runtime."""
         info = self._infos[namespace]
         info.pods[runtime] = info.pods.get(runtime, self._no_pods).replacing(name, pod)
         if pod is None and not info.pods[runtime]:
@@ -128,7 +127,6 @@ class Cache:
         self._handler.pod_changed(namespace, runtime, cause)
 
     def _put_workspace(self, namespace: str, name: str, workspace: Workspace | None) -> None:
-        """Set or remove a workspace."""
         info = self._infos[namespace]
         if workspace is not None:
             info.workspaces = info.workspaces.set(name, workspace)
@@ -138,7 +136,6 @@ class Cache:
         self._handler.workspace_changed(namespace, name)
 
     def _change_targets(self, namespace: str, labels: LabelSet, difference: int, cause: WakeupSource) -> None:
-        """Add or remove targets with these labels."""
         info = self._infos[namespace]
         before = info.targets
         info.targets = before.changed_by(labels, difference)
