@@ -6,7 +6,7 @@ whether it was applied, refused, or has an unknown outcome (semantics, Writes, a
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -216,7 +216,7 @@ class CallQueue:
     def __init__(self, runs: Runs, timers: Timers) -> None:
         self._runs = runs
         self._timers = timers
-        self._calls: dict[RunEntry, _RunCalls] = {}
+        self._calls: defaultdict[RunEntry, _RunCalls] = defaultdict(_RunCalls)
         self._reads: dict[CallPriority, deque[RunEntry]] = {priority: deque() for priority in CallPriority}
         self._writes: dict[WriteKind, deque[tuple[RunEntry, Pending]]] = {kind: deque() for kind in WriteKind}
 
@@ -246,7 +246,7 @@ class CallQueue:
 
     def put(self, entry: RunEntry, pending: Pending) -> None:
         """Let a write wait for its turn, in the place of any other of this Run."""
-        calls = self._of(entry)
+        calls = self._calls[entry]
         calls.pending = pending
         if calls.in_flight is None:
             waiting = self._writes[pending.kind]
@@ -259,7 +259,7 @@ class CallQueue:
 
         It gets the time of a delayed text that it replaces, so a text that keeps changing is written, too.
         """
-        calls = self._of(entry)
+        calls = self._calls[entry]
         if isinstance(calls.pending, _DelayedText):
             calls.pending.message = text
         elif isinstance(calls.pending, PendingText):
@@ -290,13 +290,13 @@ class CallQueue:
 
     def sent(self, entry: RunEntry, write: Write) -> None:
         """The pending write is handed out."""
-        calls = self._of(entry)
+        calls = self._calls[entry]
         calls.pending = None
         calls.in_flight = write
 
     def answered(self, entry: RunEntry) -> None:
         """The write in flight was answered: the next one of this Run may go, if its time has come."""
-        calls = self._of(entry)
+        calls = self._calls[entry]
         calls.in_flight = None
         if calls.pending is not None and not isinstance(calls.pending, _DelayedText):
             self.put(entry, calls.pending)
@@ -306,7 +306,7 @@ class CallQueue:
 
     def read(self, entry: RunEntry) -> None:
         """Let a consistent read wait for its turn; one is enough, if it is still to begin."""
-        calls = self._of(entry)
+        calls = self._calls[entry]
         if calls.read_sent:
             calls.read_again = True
             return
@@ -334,7 +334,7 @@ class CallQueue:
 
     def was_read(self, entry: RunEntry) -> bool:
         """The read in flight was answered. False if it began before the last call of `read`."""
-        calls = self._of(entry)
+        calls = self._calls[entry]
         again, calls.read_again = calls.read_again, False
         calls.reading = calls.read_urgent = calls.read_sent = False
         if again:
@@ -353,12 +353,6 @@ class CallQueue:
     def forget(self, entry: RunEntry) -> None:
         """The Run does not exist any more: all of its calls are dropped."""
         self._calls.pop(entry, None)
-
-    def _of(self, entry: RunEntry) -> _RunCalls:
-        calls = self._calls.get(entry)
-        if calls is None:
-            calls = self._calls[entry] = _RunCalls()
-        return calls
 
     def _stands(self, entry: RunEntry, pending: Pending | _DelayedText) -> bool:
         calls = self._calls.get(entry)

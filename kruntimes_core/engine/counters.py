@@ -61,8 +61,7 @@ class Counters:
 
     def rejected(self, rejections: Mapping[tuple[str, str], int]) -> None:
         """Count the rejections of one cycle: one for each Pod, reused verdicts included."""
-        for key, number in rejections.items():
-            self.filter_rejections[key] += number
+        self.filter_rejections.update(rejections)
 
     def woken(self, source: WakeupSource | None) -> None:
         """Count a wakeup; None: the Run or class was queued for another cause than a change."""

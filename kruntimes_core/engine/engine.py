@@ -27,7 +27,6 @@ from kruntimes_core.engine.counters import Counters, WakeupSource
 from kruntimes_core.engine.current_profiles import CurrentProfiles
 from kruntimes_core.engine.decisions import Journal
 from kruntimes_core.engine.failure_handling import FailureHandler
-from kruntimes_core.engine.outcome_resolver import OutcomeResolver
 from kruntimes_core.engine.plugin_work import BatchRetryWork, Work, WorkResult
 from kruntimes_core.engine.reserve import AssumedRuns
 from kruntimes_core.engine.run_event_handlers import RunEventHandlers
@@ -40,6 +39,7 @@ from kruntimes_core.framework.profile import Profile
 
 _TEXT_DELAY = SECOND
 """No user reads faster, and a Run that waits for less needs no explanation."""
+_LISTS = {events.RunsListed, events.PodsListed, events.WorkspacesListed}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,20 +89,18 @@ class Engine:
         self._calls = calls = CallQueue(runs, timers)
 
         self._run_handlers = run_handlers = RunEventHandlers(runs, cache, queue, assumed, calls, counters)
-        self._binding_cycle = binding = BindingCycle(
-            clock, runs, cache, queue, assumed, calls, run_handlers, counters
+        self._binding_cycle = BindingCycle(
+            clock, timers, runs, cache, queue, assumed, calls, run_handlers, counters
         )
-        self._resolver = OutcomeResolver(timers, runs, queue, calls, run_handlers, binding)
 
         failures = FailureHandler(settings.text_delay, clock, current, queue, calls, journal, counters)
         cycle = SchedulingCycle(clock, current, cache, queue, assumed, calls, failures, journal, counters)
         batch = BatchRetry(current, queue, cycle, failures, counters)
         self._schedule_one = ScheduleOne(clock, current, queue, cycle, batch, failures, journal)
 
-        self._listed: set[type] = set()
-        """The kinds of lists that were seen."""
-        self._wants_to_lead = False
-        self._leading = False
+        self._kinds_seen: set[type] = set()
+        """The kinds of events that were handled."""
+        self._leads = False
         self._arm_sweep()
 
     # Events
@@ -123,25 +121,17 @@ class Engine:
                 self.cache.pods.gone(event.namespace, event.name, event.uid, event.version)
             case events.PodsListed():
                 self.cache.pods.listed(event.observations, event.version, event.namespace, now)
-            case _:
-                self._handle_workspace(event)
-        if isinstance(event, events.RunsListed | events.PodsListed | events.WorkspacesListed):
-            self._listed.add(type(event))
-            self._leading = self._wants_to_lead and self.synced
-
-    def _handle_workspace(self, event: events.Event) -> None:
-        match event:
             case events.WorkspaceObserved(observation):
                 self.cache.workspaces.observe(observation)
             case events.WorkspaceGone():
                 self.cache.workspaces.gone(event.namespace, event.name, event.uid, event.version)
             case events.WorkspacesListed():
                 self.cache.workspaces.listed(event.observations, event.version, event.namespace)
+        self._kinds_seen.add(type(event))
 
     def tick(self, now: Now) -> None:
         """Do what is due by `now`: delays, backoffs, heartbeats that ran out, the sweep."""
-        self._clock.advance(now)
-        self.cache.pods.expire(now)
+        self._advance_to_decide(now)
         for action in self._timers.due(now.ticks):
             action()
 
@@ -151,14 +141,14 @@ class Engine:
         """The next piece of work for a worker; None when there is nothing to try now."""
         self._advance_to_decide(now)
         unreserve = self._assumed.next_unreserve()
-        if unreserve is not None or not self._leading:
+        if unreserve is not None or not self.deciding:
             return unreserve
         return self._schedule_one.take()
 
     def finish(self, work: Work, result: WorkResult, now: Now) -> None:
         """Handle what came of a piece of work."""
         self._advance_to_decide(now)
-        if isinstance(work, BatchRetryWork) and not self._leading:
+        if isinstance(work, BatchRetryWork) and not self.deciding:
             result = []  # an engine that leads no more decides nothing; all of it is tried again if it does
         self._schedule_one.finish(work, result)
 
@@ -172,7 +162,7 @@ class Engine:
         self._advance_to_decide(now)
         for priority in priorities:
             request: Request | None = self._binding_cycle.next_read(priority)
-            if request is None and self._leading:
+            if request is None and self.deciding:
                 request = self._binding_cycle.next_write(priority)
             if request is not None:
                 return request
@@ -190,20 +180,19 @@ class Engine:
     def read(self, read: Read, answer: ReadAnswer, now: Now) -> None:
         """What a read found."""
         self._clock.advance(now)
-        self._resolver.read(read, answer)
+        self._binding_cycle.read(read, answer)
 
     # Leading
 
     def lead(self, now: Now) -> None:
         """Decide from now on, as soon as everything is listed."""
         self._clock.advance(now)
-        self._wants_to_lead = True
-        self._leading = self.synced
+        self._leads = True
 
     def stand_down(self, now: Now) -> None:
         """Decide and send nothing any more; what is in flight still gets its answer."""
         self._clock.advance(now)
-        self._wants_to_lead = self._leading = False
+        self._leads = False
         for entry in self._runs:
             # A text in flight changes nothing; a bind or an ending in flight gets its answer first.
             if entry.stage is Stage.BINDING and entry.assumption and not entry.assumption.guard:
@@ -217,10 +206,10 @@ class Engine:
     def reload(self, profiles: Profiles, now: Now) -> None:
         """Decide by other profiles from now on: every waiting Run is tried again."""
         self._clock.advance(now)
-        former = self._profiles.queue_plugin
+        former = self._profiles.current.queue_plugin
         self._profiles.replace(profiles)
         self._queue.unschedulable.activate_all(WakeupSource.RELOAD)
-        if self._profiles.queue_plugin is not former:
+        if self._profiles.current.queue_plugin is not former:
             self._queue.forget_keys(self._runs)
         for entry in sorted(self._runs, key=lambda entry: entry.arrival):
             queued = entry.stage in (Stage.QUEUED, Stage.AWAITING_QUEUE_KEY)
@@ -252,12 +241,12 @@ class Engine:
     @property
     def synced(self) -> bool:
         """Whether Runs, Pods and workspaces are all known: nothing is decided before."""
-        return len(self._listed) == 3
+        return self._kinds_seen >= _LISTS
 
     @property
     def deciding(self) -> bool:
         """Whether it places Runs now: it leads, and everything is listed."""
-        return self._leading
+        return self._leads and self.synced
 
     @property
     def wake_at(self) -> int | None:
@@ -300,7 +289,7 @@ class Engine:
 
     def _arm_sweep(self) -> None:
         def sweep() -> None:
-            if self._leading:
+            if self.deciding:
                 self._schedule_one.sweep()
             self._arm_sweep()
 

@@ -105,15 +105,12 @@ class Cycle:
         self.entry.enter(stage)
         self.token = self.entry.token
 
-    def look(self, snapshot: Snapshot, version: int) -> None:
-        """Go on from a newer snapshot."""
-        self.snapshot = snapshot
-        self.version = version
-
-    def renew(self, profile: Profile) -> None:
-        """Go on with the Run as it is now. profile: that places it now."""
+    def renew(self, profile: Profile, snapshot: Snapshot, version: int) -> None:
+        """Go on with the Run, its profile and the namespace as they are now."""
         self.run = self.entry.run
         self.profile = profile
+        self.snapshot = snapshot
+        self.version = version
 
     def turn_down(self, plugin: str | None, rejects: Mapping[str, Reject]) -> None:
         """Leave these Pods out from here on. plugin: the one that rejects the reservation; None: the host."""

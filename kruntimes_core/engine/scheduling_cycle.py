@@ -139,8 +139,7 @@ class SchedulingCycle:
                     return
                 if (yield from self._place(cycle, outcome)):
                     return
-            cycle.renew(self._profiles.of(cycle.entry.run))
-            self._look(cycle)
+            self._renew(cycle)
             self._enter(cycle)
             plan = self._plan(cycle)
 
@@ -150,7 +149,7 @@ class SchedulingCycle:
         False if the Run is to be planned again: from what has changed, or without the Pods turned down.
         """
         while not self._unchanged(cycle, chosen):
-            self._look(cycle)
+            self._renew(cycle)
             checked: ScheduleResult | PluginFailure | None = yield CheckWork(
                 cycle=cycle,
                 run=cycle.run,
@@ -264,8 +263,8 @@ class SchedulingCycle:
         self._queue.unschedulable.remove(cycle.entry)
         cycle.enter(Stage.SCHEDULING)
 
-    def _look(self, cycle: Cycle) -> None:
+    def _renew(self, cycle: Cycle) -> None:
         """Go on from a snapshot of now."""
-        run = cycle.run
+        run = cycle.entry.run
         snapshot = self._cache.snapshot(run.namespace, run.runtime, self._clock.now.wall)
-        cycle.look(snapshot, self._cache.version(run.namespace))
+        cycle.renew(self._profiles.of(run), snapshot, self._cache.version(run.namespace))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -59,7 +60,7 @@ class Cache:
 
     def __init__(self, handler: CacheEventHandler, heartbeat_staleness: int) -> None:
         self._handler = handler
-        self._infos: dict[str, NamespaceInfo] = {}
+        self._infos: defaultdict[str, NamespaceInfo] = defaultdict(NamespaceInfo)
         self._nothing = NamespaceInfo()
         self._no_pods = Pods()
         self._version = 0
@@ -118,8 +119,7 @@ class Cache:
     def _put_pod(
         self, namespace: str, runtime: str, name: str, pod: RuntimePod | None, cause: WakeupSource
     ) -> None:
-        """Set or remove a Pod of a Runtime."""
-        info = self._to_change(namespace)
+        info = self._infos[namespace]
         info.pods[runtime] = info.pods.get(runtime, self._no_pods).replacing(name, pod)
         if pod is None and not info.pods[runtime]:
             del info.pods[runtime]
@@ -127,8 +127,7 @@ class Cache:
         self._handler.pod_changed(namespace, runtime, cause)
 
     def _put_workspace(self, namespace: str, name: str, workspace: Workspace | None) -> None:
-        """Set or remove a workspace."""
-        info = self._to_change(namespace)
+        info = self._infos[namespace]
         if workspace is not None:
             info.workspaces = info.workspaces.set(name, workspace)
         else:
@@ -137,22 +136,15 @@ class Cache:
         self._handler.workspace_changed(namespace, name)
 
     def _change_targets(self, namespace: str, labels: LabelSet, difference: int, cause: WakeupSource) -> None:
-        """Add or remove targets with these labels."""
-        info = self._to_change(namespace)
+        info = self._infos[namespace]
         before = info.targets
         info.targets = before.changed_by(labels, difference)
         self._changed(namespace, info)
         self._handler.targets_changed(namespace, labels, before, info.targets, cause)
 
     def _of(self, namespace: str) -> NamespaceInfo:
-        """What is known of one namespace, to be read."""
+        """What is known of one namespace, to be read: that makes no entry."""
         return self._infos.get(namespace, self._nothing)
-
-    def _to_change(self, namespace: str) -> NamespaceInfo:
-        info = self._infos.get(namespace)
-        if info is None:
-            info = self._infos[namespace] = NamespaceInfo()
-        return info
 
     def _changed(self, namespace: str, info: NamespaceInfo) -> None:
         self._version += 1
