@@ -27,7 +27,7 @@ from kruntimes_core.cluster.scheduler.health_checks import HealthChecks
 from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadership
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
 from kruntimes_core.cluster.scheduler.scheduler_metrics import register_scheduler_metrics
-from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop, no_background_work
+from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop
 from kruntimes_core.cluster.scheduler.unreadable_runs import UnreadableRuns
 from kruntimes_core.engine import events as engine_events
 from kruntimes_core.engine.api_calls import Applied, ReadAnswer, Request, Write, WriteAnswer, WriteKind
@@ -133,7 +133,7 @@ class Scheduler:
             clock=clock,
             metrics=self.metrics,
             wakeup=self._wakeup,
-            background_work=self.comparer.process_next if self.comparer is not None else no_background_work,
+            background_work=self.comparer.process_next if self.comparer is not None else lambda: False,
         )
         self.event_recorder = None
         if events is not None:
