@@ -11,6 +11,7 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from queue import Empty, SimpleQueue
 from threading import Thread
 from types import CodeType, FrameType
@@ -150,6 +151,35 @@ def _give_up(thread: PluginThread, current: CurrentCall, limit_seconds: float) -
     thread.interrupt()
     thread.retire()
     raise HangingPluginError(f"{error}; correct, upgrade or disable it")
+
+
+class AttendedCalls:
+    """All plugin calls of one command that ends, such as `plan`, on one thread: it built the instances.
+
+    The main thread watches the calls. Where one hangs, it names the plugin and ends the command.
+    """
+
+    def __init__(self, current: CurrentCall, *, limit_seconds: float = LIMIT_SECONDS) -> None:
+        """current: where the calls are noted. limit_seconds: how long one may take."""
+        self._current = current
+        self._limit = limit_seconds
+        self._thread = PluginThread(name="kruntimes-plan")
+
+    def call(self, action: Callable[[], T]) -> T:
+        """Do what imports, builds or calls plugins, and return what that returns.
+
+        Raises what it raises; `InputError` that names the plugin where a call takes too long.
+        """
+        return call_on(self._thread, action, self._current, self._limit)
+
+    def values(self, values: Iterator[T]) -> Iterator[T]:
+        """The same values, each made on the thread when it is taken. Raises as `call` does."""
+        while made := self.call(lambda: tuple(islice(values, 1))):
+            yield made[0]
+
+    def close(self) -> None:
+        """Call no more: the thread ends as soon as it can."""
+        self._thread.retire()
 
 
 # Whose call it is

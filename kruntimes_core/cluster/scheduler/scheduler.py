@@ -86,7 +86,7 @@ class Scheduler:
                 clock=clock,
                 random=random,
                 log=self._log,
-                changed=self._following_changed,
+                changed=lambda: self.leadership.changed(),
             )
             for handler in resource_event_handlers(
                 decoder, namespaces, self.observed, self._known, self._bookmark, self._is_behind
@@ -222,10 +222,6 @@ class Scheduler:
         entry = self.engine.find(bind.namespace, bind.name)
         if entry is not None and entry.run.uid == bind.uid:
             self.metrics.queued(self._clock.now().ticks - entry.pending_since)
-
-    def _following_changed(self) -> None:
-        """A resource is followed now, or is not, or for another reason."""
-        self.leadership.changed()
 
     def _known(self, namespace: str, name: str) -> RunObservation | None:
         """What was last seen of the Run that bears the name."""

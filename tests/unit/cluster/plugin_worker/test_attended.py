@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from engine_scenes import work_of
 
-from kruntimes_core.cluster.attended_calls import AttendedCalls
-from kruntimes_core.cluster.plugin_thread import LIMIT_SECONDS
+from kruntimes_core.cluster.plugin_thread import LIMIT_SECONDS, AttendedCalls
 from kruntimes_core.engine.plugin_work import Runners, Work, plugins_of
 from kruntimes_core.framework.profile import ActivePlugin, CurrentCall
 from kruntimes_core.framework.runtime import ScheduleResult
