@@ -106,7 +106,7 @@ def with_time_limit(current: CurrentCall) -> AttendedCalls | UnlimitedCalls:
     if os.environ.get(DEBUG):
         return UnlimitedCalls()
     # Only here: help needs nothing of the engine.
-    from kruntimes_core.cluster.attended_calls import AttendedCalls
+    from kruntimes_core.cluster.plugin_thread import AttendedCalls
 
     calls = AttendedCalls(current)
     click.get_current_context().call_on_close(calls.close)

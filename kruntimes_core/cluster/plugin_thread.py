@@ -11,11 +11,11 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from itertools import islice
 from queue import Empty, SimpleQueue
 from threading import Thread
 from types import CodeType, FrameType
-from typing import Any, Generic, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from kruntimes_core import __version__
 from kruntimes_core.framework.plugin_registry import HangingPluginError
@@ -97,66 +97,89 @@ class PluginThread:
             del job
 
 
-# Waiting for what a thread makes
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """No more values come: `error` was raised, if any."""
-
-    error: BaseException | None = None
-
-
-class AttendedThread(Generic[T]):
-    """Takes values from a thread, and does not wait for a call of a plugin that takes too long."""
-
-    def __init__(self, thread: PluginThread, current: CurrentCall, limit_seconds: float) -> None:
-        """current: where the thread notes its calls."""
-        self._thread = thread
-        self._current = current
-        self._limit = limit_seconds
-
-    def next(self, made: SimpleQueue[T | End]) -> T | End:
-        """The next value. Raises `HangingPluginError` that names the plugin whose call does not return."""
-        seen, looks = -1, 0
-        while True:
-            try:
-                return made.get(timeout=self._limit / _LOOKS)
-            except Empty:
-                number, calling = self._current.number, self._current.calling
-            looks = looks + 1 if calling and number == seen else 0
-            seen = number
-            if looks == _LOOKS:
-                if not self._thread.in_debugger:
-                    self._give_up()
-                looks = 0
-
-    def _give_up(self) -> None:
-        error = overdue(self._thread, self._current, self._limit)
-        self._thread.interrupt()
-        self._thread.retire()
-        raise HangingPluginError(f"{error}; correct, upgrade or disable it")
+# Waiting for what a thread does
 
 
 def call_on(thread: PluginThread, action: Callable[[], T], current: CurrentCall, limit_seconds: float) -> T:
-    """Do something on a thread, and return what it returns.
+    """Do something on a thread, and return what it returns. current: where the thread notes its calls.
 
     Raises what it raises, and `HangingPluginError` that names the plugin whose call does not return.
     """
-    made: SimpleQueue[T | End] = SimpleQueue()
+    results: list[T] = []
+    # Not a `Queue`: a Ctrl-C between its lock and its condition leaves it inconsistent. The operations of
+    # a `SimpleQueue` are atomic.
+    ended: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def job() -> None:
         try:
-            made.put(action())
-        except BaseException as error:  # noqa: BLE001 - it is raised again where the value is taken
-            made.put(End(error))
+            results.append(action())
+        except BaseException as error:  # noqa: BLE001 - it is raised again where the call is awaited
+            ended.put(error)
+        else:
+            ended.put(None)
 
     thread.execute(job)
-    result = AttendedThread[T](thread, current, limit_seconds).next(made)
-    if not isinstance(result, End):
-        return result
-    assert result.error is not None
-    raise result.error
+    error = _end_of_job(thread, ended, current, limit_seconds)
+    if error is not None:
+        raise error
+    return results[0]
+
+
+def _end_of_job(
+    thread: PluginThread,
+    ended: SimpleQueue[BaseException | None],
+    current: CurrentCall,
+    limit_seconds: float,
+) -> BaseException | None:
+    """What the job raised, if anything. The limit is that of each call of a plugin, and not of the job."""
+    seen, looks = -1, 0
+    while True:
+        try:
+            return ended.get(timeout=limit_seconds / _LOOKS)
+        except Empty:
+            number, calling = current.number, current.calling
+        looks = looks + 1 if calling and number == seen else 0
+        seen = number
+        if looks == _LOOKS:
+            if not thread.in_debugger:
+                _give_up(thread, current, limit_seconds)
+            looks = 0
+
+
+def _give_up(thread: PluginThread, current: CurrentCall, limit_seconds: float) -> NoReturn:
+    error = overdue(thread, current, limit_seconds)
+    thread.interrupt()
+    thread.retire()
+    raise HangingPluginError(f"{error}; correct, upgrade or disable it")
+
+
+class AttendedCalls:
+    """All plugin calls of one command that ends, such as `plan`, on one thread: it built the instances.
+
+    The main thread watches the calls. Where one hangs, it names the plugin and ends the command.
+    """
+
+    def __init__(self, current: CurrentCall, *, limit_seconds: float = LIMIT_SECONDS) -> None:
+        """current: where the calls are noted. limit_seconds: how long one may take."""
+        self._current = current
+        self._limit = limit_seconds
+        self._thread = PluginThread(name="kruntimes-plan")
+
+    def call(self, action: Callable[[], T]) -> T:
+        """Do what imports, builds or calls plugins, and return what that returns.
+
+        Raises what it raises; `InputError` that names the plugin where a call takes too long.
+        """
+        return call_on(self._thread, action, self._current, self._limit)
+
+    def values(self, values: Iterator[T]) -> Iterator[T]:
+        """The same values, each made on the thread when it is taken. Raises as `call` does."""
+        while made := self.call(lambda: tuple(islice(values, 1))):
+            yield made[0]
+
+    def close(self) -> None:
+        """Call no more: the thread ends as soon as it can."""
+        self._thread.retire()
 
 
 # Whose call it is

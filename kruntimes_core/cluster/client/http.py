@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote, urlencode
@@ -70,9 +71,6 @@ class HttpTransport:
             "server_hostname": connection.server_name if connection.tls is not None else None,
             "allow_redirects": False,
         }
-        self._query: Query = ()
-        self._query_text = ""
-        self._limit = aiohttp.ClientTimeout(sock_connect=_CONNECT_SECONDS)
         tls: Any = connection.tls if connection.tls is not None else True
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=connections, ssl=tls),
@@ -134,10 +132,10 @@ class HttpTransport:
             headers["authorization"] = authorization
         answer = await self._session.request(
             call.method,
-            self._url(call),
+            f"{self._connection.server}{quote(call.path)}{_query_text(call.query)}",
             headers=headers,
             data=body,
-            timeout=self._timeout(call.timeout_seconds),
+            timeout=_limit(call.timeout_seconds),
             **self._common,
         )
         if answer.status == 401:
@@ -148,21 +146,20 @@ class HttpTransport:
                 raise
         return answer
 
-    def _url(self, call: Call) -> str:
-        # Most calls repeat the query of the call before.
-        if call.query != self._query:
-            self._query, self._query_text = call.query, f"?{urlencode(call.query)}" if call.query else ""
-        return f"{self._connection.server}{quote(call.path)}{self._query_text}"
-
-    def _timeout(self, seconds: float) -> aiohttp.ClientTimeout:
-        if self._limit.total != seconds:
-            self._limit = aiohttp.ClientTimeout(total=seconds, sock_connect=_CONNECT_SECONDS)
-        return self._limit
-
     def _body(self, call: Call, headers: dict[str, str]) -> _Body | None:
         if call.body is None:
             return None
         return _Body(call.body, headers.pop("content-type", "application/json"), self._gate, call.gate)
+
+
+@lru_cache(maxsize=32)
+def _query_text(query: Query) -> str:
+    return f"?{urlencode(query)}" if query else ""
+
+
+@lru_cache(maxsize=32)
+def _limit(seconds: float) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=seconds, sock_connect=_CONNECT_SECONDS)
 
 
 def _transport_error(error: Exception, call: Call, *, sent: bool) -> TransportError:

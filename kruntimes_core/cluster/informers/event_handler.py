@@ -17,15 +17,6 @@ KnownRun = Callable[[str, str], RunObservation | None]
 """What is known of the Run of a namespace and name."""
 
 
-def ignore_bookmark(version: str) -> None:
-    """What is reached does not matter."""
-
-
-def never_behind() -> bool:
-    """Nothing needs a list."""
-    return False
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceEventHandler:
     """Decodes the objects of one resource, and hands on an event for each change of them at once."""
@@ -43,9 +34,9 @@ class ResourceEventHandler:
     """The event for observations, version and namespace of a whole list."""
     handle: Callable[[Any], None]
     """Takes each event."""
-    reached: Callable[[str], None] = ignore_bookmark
+    reached: Callable[[str], None] = lambda version: None
     """Called with the version of each bookmark: the watch has shown all up to it."""
-    behind: Callable[[], bool] = never_behind
+    behind: Callable[[], bool] = lambda: False
     """Whether more must be known than the watch has shown until its end, so that a list is needed."""
 
     @property
@@ -74,18 +65,13 @@ class ResourceEventHandler:
         self.handle(self.listed(observations=observations, version=version, namespace=self.namespace))
 
 
-def no_known_run(namespace: str, name: str) -> RunObservation | None:
-    """No Run is known."""
-    return None
-
-
 def resource_event_handlers(
     decoder: Decoder,
     namespaces: Sequence[str] | None,
     handle: Callable[[events.Event], None],
-    known_run: KnownRun = no_known_run,
-    reached: Callable[[ApiResource, str | None, str], None] | None = None,
-    behind: Callable[[ApiResource, str | None], bool] | None = None,
+    known_run: KnownRun = lambda namespace, name: None,
+    reached: Callable[[ApiResource, str | None, str], None] = lambda resource, namespace, version: None,
+    behind: Callable[[ApiResource, str | None], bool] = lambda resource, namespace: False,
 ) -> list[ResourceEventHandler]:
     """What a scheduler follows: Pods, workspaces and Runs, in each of `namespaces` or, for None, in all.
 
@@ -101,8 +87,8 @@ def resource_event_handlers(
             gone=gone,
             listed=listed,
             handle=handle,
-            reached=partial(reached, resource, namespace) if reached is not None else ignore_bookmark,
-            behind=partial(behind, resource, namespace) if behind is not None else never_behind,
+            reached=partial(reached, resource, namespace),
+            behind=partial(behind, resource, namespace),
         )
         for namespace in (namespaces if namespaces is not None else (None,))
         for resource, decode, observe, gone, listed in (

@@ -72,11 +72,6 @@ class LeaseDurations:
         return min(self.deadline / 2, self.write_seconds)
 
     @property
-    def lease_ticks(self) -> int:
-        """`lease` in ticks."""
-        return ticks(self.lease)
-
-    @property
     def absent_ticks(self) -> int:
         """How long a Lease must be missing before it is created: a leader renews in that time."""
         return ticks(self.retry * JITTER + _MARGIN_SECONDS)
@@ -155,7 +150,7 @@ class LeaderElector:
         self._log = log
         self._lines = ElectionLog(log, namespace, identity)
         self.term = term
-        self._observed = ObservedLease(durations.lease_ticks, durations.absent_ticks)
+        self._observed = ObservedLease(ticks(durations.lease), durations.absent_ticks)
         self._lease: Lease | None = None
         """The Lease as it stands for certain; None when it has to be read first."""
         self._renewal_due = 0

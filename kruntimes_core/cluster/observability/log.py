@@ -13,7 +13,7 @@ from enum import IntEnum, StrEnum
 from typing import Any, TextIO
 
 from kruntimes_core.cluster.clock import Clock
-from kruntimes_core.cluster.observability.log_writer import BackgroundWriter, LineWriter, StreamWriter
+from kruntimes_core.cluster.observability.log_writer import BackgroundWriter, StreamWriter
 from kruntimes_core.engine.clock import ticks
 from kruntimes_core.engine.decisions import Decision
 
@@ -50,7 +50,7 @@ class Log:
         form: Format = Format.TEXT,
     ) -> None:
         """out: a stream is written to at once."""
-        self._out: LineWriter = out if isinstance(out, BackgroundWriter) else StreamWriter(out)
+        self._out = out if isinstance(out, BackgroundWriter) else StreamWriter(out)
         self._lost = 0
         """Of the lines that were lost, how many the log speaks of."""
         self._clock = clock

@@ -10,23 +10,12 @@ import select
 from contextlib import suppress
 from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import Protocol, TextIO
+from typing import TextIO
 
 BUFFER_BYTES = 1 << 20
 """Some thousand lines: a reader that is merely slow loses none."""
 _CLOSE_SECONDS = 1.0
 _RETRY_MILLISECONDS = 1_000
-
-
-class LineWriter(Protocol):
-    """Takes lines. It neither raises nor blocks."""
-
-    @property
-    def lost(self) -> int:
-        """How many lines could not be written so far."""
-
-    def write(self, line: str) -> bool:
-        """Write a line, which ends with its line feed. Whether it was taken; it may still be lost."""
 
 
 class StreamWriter:
@@ -35,9 +24,10 @@ class StreamWriter:
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self.lost = 0
+        """How many lines could not be written so far."""
 
     def write(self, line: str) -> bool:
-        """See `LineWriter`."""
+        """Write a line, which ends with its line feed. Whether it was written; it never raises."""
         try:
             self._stream.write(line)
             self._stream.flush()
@@ -57,21 +47,17 @@ class BackgroundWriter:
         self._lines: SimpleQueue[bytes | None] = SimpleQueue()
         self._lock = Lock()
         self._buffered = 0
-        self._lost = 0
+        self.lost = 0
+        """How many lines could not be written so far."""
         self._thread = Thread(target=self._main, name="kruntimes-log", daemon=True)
         self._thread.start()
 
-    @property
-    def lost(self) -> int:
-        """See `LineWriter`."""
-        return self._lost
-
     def write(self, line: str) -> bool:
-        """See `LineWriter`."""
+        """As `StreamWriter`, without a wait. Whether the line was taken; it may still be lost."""
         data = line.encode("utf-8", "backslashreplace")
         with self._lock:
             if self._buffered + len(data) > self._limit:
-                self._lost += 1
+                self.lost += 1
                 return False
             self._buffered += len(data)
         self._lines.put(data)
@@ -87,7 +73,7 @@ class BackgroundWriter:
             written = self._write(data)
             with self._lock:
                 self._buffered -= len(data)
-                self._lost += not written
+                self.lost += not written
 
     def _write(self, data: bytes) -> bool:
         """Whether all of it was written."""

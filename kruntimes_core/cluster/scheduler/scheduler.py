@@ -27,7 +27,7 @@ from kruntimes_core.cluster.scheduler.health_checks import HealthChecks
 from kruntimes_core.cluster.scheduler.leader_callbacks import SchedulerLeadership
 from kruntimes_core.cluster.scheduler.oversold_pods import OversoldPods
 from kruntimes_core.cluster.scheduler.scheduler_metrics import register_scheduler_metrics
-from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop, no_background_work
+from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop
 from kruntimes_core.cluster.scheduler.unreadable_runs import UnreadableRuns
 from kruntimes_core.engine import events as engine_events
 from kruntimes_core.engine.api_calls import Applied, ReadAnswer, Request, Write, WriteAnswer, WriteKind
@@ -86,7 +86,7 @@ class Scheduler:
                 clock=clock,
                 random=random,
                 log=self._log,
-                changed=self._following_changed,
+                changed=lambda: self.leadership.changed(),
             )
             for handler in resource_event_handlers(
                 decoder, namespaces, self.observed, self._known, self._bookmark, self._is_behind
@@ -133,7 +133,7 @@ class Scheduler:
             clock=clock,
             metrics=self.metrics,
             wakeup=self._wakeup,
-            background_work=self.comparer.process_next if self.comparer is not None else no_background_work,
+            background_work=self.comparer.process_next if self.comparer is not None else lambda: False,
         )
         self.event_recorder = None
         if events is not None:
@@ -222,10 +222,6 @@ class Scheduler:
         entry = self.engine.find(bind.namespace, bind.name)
         if entry is not None and entry.run.uid == bind.uid:
             self.metrics.queued(self._clock.now().ticks - entry.pending_since)
-
-    def _following_changed(self) -> None:
-        """A resource is followed now, or is not, or for another reason."""
-        self.leadership.changed()
 
     def _known(self, namespace: str, name: str) -> RunObservation | None:
         """What was last seen of the Run that bears the name."""

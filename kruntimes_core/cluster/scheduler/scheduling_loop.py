@@ -19,11 +19,6 @@ from kruntimes_core.engine.plugin_work import BatchRetryWork, PlanWork, Work, Wo
 _LONGEST_REST_SECONDS = 1.0
 
 
-def no_background_work() -> bool:
-    """There is nothing beside the engine."""
-    return False
-
-
 class SchedulingLoop:
     """Does what is due in slices, and rests until it is woken.
 
@@ -41,7 +36,7 @@ class SchedulingLoop:
         clock: Clock,
         metrics: Metrics,
         wakeup: asyncio.Event,
-        background_work: Callable[[], bool] = no_background_work,
+        background_work: Callable[[], bool] = lambda: False,
     ) -> None:
         """wakeup: set by each part that brings something new.
 

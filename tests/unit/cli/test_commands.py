@@ -20,8 +20,8 @@ import pytest
 from kruntimes_core.cli.bench import engine_tables as bench_answer
 from kruntimes_core.cli.commands import stop_on_signals, with_time_limit
 from kruntimes_core.cli.main import main
-from kruntimes_core.cluster import attended_calls
-from kruntimes_core.cluster.attended_calls import AttendedCalls
+from kruntimes_core.cluster import plugin_thread
+from kruntimes_core.cluster.plugin_thread import AttendedCalls
 from kruntimes_core.framework import configuration
 from kruntimes_core.framework.profile import ActivePlugin, CurrentCall
 from kruntimes_core.testing import pod_object, run_object
@@ -36,7 +36,7 @@ LINE = (
 
 @pytest.fixture(autouse=True)
 def _of_short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attended_calls, "AttendedCalls", partial(AttendedCalls, limit_seconds=LIMIT))
+    monkeypatch.setattr(plugin_thread, "AttendedCalls", partial(AttendedCalls, limit_seconds=LIMIT))
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ IMPATIENT = f"""
 import sys
 from functools import partial
 from kruntimes_core.cli.main import main
-import kruntimes_core.cluster.attended_calls as worker
+import kruntimes_core.cluster.plugin_thread as worker
 worker.AttendedCalls = partial(worker.AttendedCalls, limit_seconds={LIMIT})
 sys.exit(main(sys.argv[1:]))
 """

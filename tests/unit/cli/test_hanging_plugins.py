@@ -16,10 +16,10 @@ from kruntimes_core.cli import dev_session
 from kruntimes_core.cli.main import main
 from kruntimes_core.cli.scheduler import serve
 from kruntimes_core.cli.scheduler.reloading import Reloading
-from kruntimes_core.cluster import attended_calls
-from kruntimes_core.cluster.attended_calls import AttendedCalls
+from kruntimes_core.cluster import plugin_thread
 from kruntimes_core.cluster.clock import SystemClock
 from kruntimes_core.cluster.observability.log import Log
+from kruntimes_core.cluster.plugin_thread import AttendedCalls
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.framework.configuration import Configuration, Profiles
 from kruntimes_core.framework.plugin_registry import PluginRegistry
@@ -95,7 +95,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 @pytest.fixture(autouse=True)
 def _of_short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attended_calls, "AttendedCalls", partial(AttendedCalls, limit_seconds=LIMIT))
+    monkeypatch.setattr(plugin_thread, "AttendedCalls", partial(AttendedCalls, limit_seconds=LIMIT))
     for module in (serve, dev_session):
         monkeypatch.setattr(module, "ThreadPluginWorker", partial(ThreadPluginWorker, limit_seconds=LIMIT))
 

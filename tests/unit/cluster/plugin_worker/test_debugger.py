@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from engine_scenes import executed, planning, work_of
 
-from kruntimes_core.cluster.attended_calls import AttendedCalls
+from kruntimes_core.cluster.plugin_thread import AttendedCalls
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.framework.plugin_registry import HangingPluginError
 from kruntimes_core.framework.profile import CurrentCall
