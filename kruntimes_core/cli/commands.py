@@ -15,7 +15,7 @@ import click
 from kruntimes_core.model.messages import InputError, did_you_mean
 
 if TYPE_CHECKING:
-    from kruntimes_core.cluster.attended_calls import AttendedCalls
+    from kruntimes_core.cluster.plugin_thread import AttendedCalls
     from kruntimes_core.framework.profile import CurrentCall
 
 T = TypeVar("T")

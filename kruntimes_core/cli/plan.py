@@ -19,7 +19,7 @@ from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.times import parse_time
 
 if TYPE_CHECKING:
-    from kruntimes_core.cluster.attended_calls import AttendedCalls
+    from kruntimes_core.cluster.plugin_thread import AttendedCalls
     from kruntimes_core.lab.offline_plan.manifest_reader import Reader, Reading
     from kruntimes_core.lab.offline_plan.planner import PlanInput, Planner
 

@@ -24,8 +24,10 @@ COMMAND = str(Path(sys.executable).with_name("kruntimes"))
 
 STEADY = "heartbeatStalenessSeconds: 3600\n"
 """A configuration for tests that have something else in mind than heartbeats."""
-HASTY = f"{STEADY}events: {{afterSeconds: 1, repeatSeconds: 1}}\n"
-"""A configuration with which what lasts for a second is announced, and again after another."""
+HASTY = f"{STEADY}events: {{afterSeconds: 1, repeatSeconds: 1, perSecond: 100}}\n"
+"""A configuration with which what lasts for a second is announced, and again after another.
+
+A scheduler of all namespaces announces the Runs that other tests left waiting, too."""
 
 IMPATIENT = (sys.executable, "-m", "realcluster.impatient")
 """The same with short watches."""
