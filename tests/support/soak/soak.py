@@ -128,8 +128,8 @@ class Soak:
         """All Runs that are open now are placed, those that fit nowhere say so, and no rule was broken."""
         self._site.be_calm()
         began = time.monotonic()
-        waiting = _pending(self._site.ledger.now)
-        self._site.ledger.wait(lambda now: not waiting & _pending(now), _CALM_SECONDS)
+        waiting = fitting(self._site.ledger.now)
+        self._site.ledger.wait(lambda now: not waiting & fitting(now), _CALM_SECONDS)
         self._site.ledger.wait(hopeless_have_texts, _CALM_SECONDS)
         took = time.monotonic() - began
         figures = self._figures
@@ -160,7 +160,7 @@ class Soak:
                 raise SoakError(f"the memory grew from {usage.warm} to {usage.last} MB")
 
 
-def _pending(now: Statuses) -> set[str]:
+def fitting(now: Statuses) -> set[str]:
     """The Runs that fit somewhere and are not placed."""
     return {
         name
