@@ -1,9 +1,8 @@
 """The binding cycle: status writes are made when their turn comes, and concluded from their answers.
 
 Refused means that the patch was not applied. Everything else leaves its outcome unknown, and only a
-consistent read resolves that. The Run is on the Pod: the bind was applied. It is in another version without
-an assignment: the bind can never be applied any more. It is in the guarded version: the bind may still be
-applied, and is sent again, or withdrawn (semantics, Writes, and doubt).
+consistent read resolves that: until the Run says otherwise its reservation stays (semantics, Writes,
+and doubt).
 """
 
 from __future__ import annotations
@@ -15,21 +14,18 @@ from kruntimes_core.engine.api_calls import (
     Applied,
     CallPriority,
     CallQueue,
-    NotFound,
     OutcomeUnknown,
     Pending,
     PendingBind,
     PendingTerminal,
-    PendingText,
     PendingWithdrawal,
     Read,
-    ReadAnswer,
     Refused,
     Write,
     WriteAnswer,
 )
 from kruntimes_core.engine.cache import Cache
-from kruntimes_core.engine.clock import EngineClock, Timers
+from kruntimes_core.engine.clock import EngineClock
 from kruntimes_core.engine.counters import ConflictStage, Counters, SyncResult
 from kruntimes_core.engine.reserve import AssumedRuns
 from kruntimes_core.engine.run_event_handlers import RunEventHandlers
@@ -44,10 +40,9 @@ WITHDRAWAL_TEXT = "waiting for an earlier assignment to be withdrawn"
 
 @dataclass(slots=True, eq=False)
 class BindingCycle:
-    """Makes the calls of Runs, and draws the conclusion from each answer."""
+    """Makes the writes, and draws the conclusion from each answer."""
 
     _clock: EngineClock
-    _timers: Timers
     _runs: Runs
     _cache: Cache
     _queue: SchedulingQueue
@@ -217,63 +212,3 @@ class BindingCycle:
             self._calls.read(entry)
             return
         self._calls.read_later(entry, self._queue.backoff.after_failure(entry, answer.retry_after))
-
-    # Concluding from the answer to a read
-
-    def read(self, read: Read, answer: ReadAnswer) -> None:
-        """What a consistent read found: it alone tells whether a write was applied, or can never be."""
-        entry = self._runs.get((read.namespace, read.uid))
-        if entry is None:
-            return
-        recent = self._calls.was_read(entry)
-        if isinstance(answer, NotFound):
-            self._run_handlers.forget(entry)
-        elif isinstance(answer, OutcomeUnknown):
-            self._calls.read_later(entry, self._queue.backoff.after_failure(entry, answer.retry_after))
-        elif answer.observation.run.uid != entry.run.uid:
-            self._run_handlers.forget(entry)
-            self._run_handlers.observed(answer.observation, consistent=True)
-        else:
-            self._run_handlers.observed(answer.observation, consistent=recent)
-            if recent:
-                self._conclude(entry, answer.observation)
-
-    def _conclude(self, entry: RunEntry, seen: RunObservation) -> None:
-        """Go on with what waited for the read."""
-        assumption = entry.assumption
-        unanswered = self._calls.in_flight(entry) is not None
-        if assumption is not None:
-            if assumption.outcome_unknown and not unanswered:
-                self._resolve(entry, assumption, seen)
-        elif entry.stage is Stage.AWAITING_READ:
-            self._unchanged(entry, seen.version)
-        elif entry.stage in (Stage.UNSCHEDULABLE, Stage.BACKOFF):
-            text = entry.waiting_text
-            if text is not None and not unanswered and waiting_patch(seen, text) is not None:
-                self._calls.put(entry, PendingText(text))
-
-    def _unchanged(self, entry: RunEntry, version: str) -> None:
-        """A newer version would have queued the Run: no write was applied, and nothing has changed.
-
-        The first time it is tried at once; again in the same version, after a backoff.
-        """
-        if entry.refused_in == version:
-            self._queue.back_off(entry)
-        else:
-            entry.refuse_in(version)
-            self._queue.requeue(entry)
-
-    def _resolve(self, entry: RunEntry, assumption: Assumption, seen: RunObservation) -> None:
-        """The Run shows no assignment. In the guarded version the patch may still be applied, else never."""
-        if seen.version != assumption.guard:
-            self._run_handlers.drop_bind(entry)
-            return
-        repeats = assumption.repeat()
-        if not self.still_wanted(entry, assumption):
-            self.withdraw(entry, assumption)
-            return
-        self._timers.at(
-            self._queue.backoff.until(repeats),
-            lambda: entry.assumption is assumption and self._calls.in_flight(entry) is None,
-            lambda: self._calls.put(entry, PendingBind(assumption)),
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.framework.profile import Profile
+from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.model.run import Run
 
 
@@ -67,3 +67,8 @@ class CurrentProfiles:
         """Decide by these profiles from now on."""
         self.current = profiles
         self._dependencies.clear()
+
+    @property
+    def queue_plugin(self) -> ActivePlugin | None:
+        """The plugin that orders the queue, if there is one."""
+        return self.current.queue_plugin

@@ -27,6 +27,7 @@ from kruntimes_core.engine.counters import Counters, WakeupSource
 from kruntimes_core.engine.current_profiles import CurrentProfiles
 from kruntimes_core.engine.decisions import Journal
 from kruntimes_core.engine.failure_handling import FailureHandler
+from kruntimes_core.engine.outcome_resolver import OutcomeResolver
 from kruntimes_core.engine.plugin_work import BatchRetryWork, Work, WorkResult
 from kruntimes_core.engine.reserve import AssumedRuns
 from kruntimes_core.engine.run_event_handlers import RunEventHandlers
@@ -89,9 +90,10 @@ class Engine:
         self._calls = calls = CallQueue(runs, timers)
 
         self._run_handlers = run_handlers = RunEventHandlers(runs, cache, queue, assumed, calls, counters)
-        self._binding_cycle = BindingCycle(
-            clock, timers, runs, cache, queue, assumed, calls, run_handlers, counters
+        self._binding_cycle = binding = BindingCycle(
+            clock, runs, cache, queue, assumed, calls, run_handlers, counters
         )
+        self._resolver = OutcomeResolver(timers, runs, queue, calls, run_handlers, binding)
 
         failures = FailureHandler(settings.text_delay, clock, current, queue, calls, journal, counters)
         cycle = SchedulingCycle(clock, current, cache, queue, assumed, calls, failures, journal, counters)
@@ -180,7 +182,7 @@ class Engine:
     def read(self, read: Read, answer: ReadAnswer, now: Now) -> None:
         """What a read found."""
         self._clock.advance(now)
-        self._binding_cycle.read(read, answer)
+        self._resolver.read(read, answer)
 
     # Leading
 
@@ -206,10 +208,10 @@ class Engine:
     def reload(self, profiles: Profiles, now: Now) -> None:
         """Decide by other profiles from now on: every waiting Run is tried again."""
         self._clock.advance(now)
-        former = self._profiles.current.queue_plugin
+        former = self._profiles.queue_plugin
         self._profiles.replace(profiles)
         self._queue.unschedulable.activate_all(WakeupSource.RELOAD)
-        if self._profiles.current.queue_plugin is not former:
+        if self._profiles.queue_plugin is not former:
             self._queue.forget_keys(self._runs)
         for entry in sorted(self._runs, key=lambda entry: entry.arrival):
             queued = entry.stage in (Stage.QUEUED, Stage.AWAITING_QUEUE_KEY)

@@ -59,7 +59,7 @@ class ScheduleOne:
         self._sweeping.extend(waiting for waiting in classes if not waiting.awake and not waiting.in_cycle)
 
     def _take_queue_key(self) -> QueueKeyWork | None:
-        entry, plugin = self._queue.next_awaiting_key(), self._profiles.current.queue_plugin
+        entry, plugin = self._queue.next_awaiting_key(), self._profiles.queue_plugin
         owner = self._profiles.current.queue_profile
         if entry is None or plugin is None or owner is None:
             return None

@@ -5,60 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from kruntimes_core.engine.clock import SECOND, EngineClock, Timers, ticks
+from kruntimes_core.engine.clock import SECOND, EngineClock, Timers
 from kruntimes_core.engine.counters import Counters, WakeupSource
 from kruntimes_core.engine.current_profiles import CurrentProfiles
 from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue.active_queue import ActiveQueue, EquivalenceClass
+from kruntimes_core.engine.scheduling_queue.backoff import RunBackoff
 from kruntimes_core.engine.scheduling_queue.queue_sort import by_arrival, by_key, greatest, key_of
 from kruntimes_core.engine.scheduling_queue.unschedulable_runs import UnschedulableRuns
 
 # A plugin that names the next moment each time must not keep the host busy (semantics, Waiting and waking).
 _SMALLEST_PAUSE = SECOND // 10
-_MAX_RETRY_DELAY_SECONDS = 60.0
-# As many bring a nanosecond, the shortest backoff, past the longest delay; an attempt has no bound.
-_MAX_DOUBLINGS = 36
-
-
-class RunBackoff:
-    """When a Run is tried again after a failure, and when the retry delay of its attempt ends."""
-
-    def __init__(self, clock: EngineClock, initial: int, longest: int) -> None:
-        """initial, longest: in ticks."""
-        self._clock = clock
-        self._initial = initial
-        self._longest = longest
-
-    def until(self, failures: int, at_least: float | None = None) -> int:
-        """When to try again after so many failures in a row, in ticks: the backoff doubles.
-
-        at_least: seconds that the API server asked for; no more than the longest backoff counts.
-        """
-        pause = min(self._initial << min(max(failures, 1) - 1, 30), self._longest)
-        if at_least is not None and at_least > 0:
-            pause = max(pause, min(ticks(at_least), self._longest))
-        return self._clock.now.ticks + pause
-
-    def after_failure(self, entry: RunEntry, at_least: float | None = None) -> int:
-        """Count a failure of a Run. Returns when to try again, in ticks; at_least: see `until`."""
-        return self.until(entry.fail(), at_least)
-
-    def retry_due(self, entry: RunEntry) -> int:
-        """When the retry delay of a re-queued Run ends, in ticks (API contract, Retry delay).
-
-        Computed once, when this attempt is first seen; never longer than the delay from then,
-        whatever clock wrote the time.
-        """
-        seen, now = entry.observation, self._clock.now
-        if seen.run.attempt <= 1 or seen.stopped_at is None:
-            return 0
-        of = (seen.run.attempt, seen.stopped_at)
-        if entry.retry_delay_of != of:
-            doublings = min(seen.run.attempt - 2, _MAX_DOUBLINGS)
-            delay = min(seen.backoff_seconds * 2**doublings, _MAX_RETRY_DELAY_SECONDS)
-            left = (seen.stopped_at - now.wall).total_seconds() + delay
-            entry.set_retry_delay(of, now.ticks + ticks(max(0.0, min(left, delay))))
-        return entry.retry_delay_until
 
 
 class SchedulingQueue:
@@ -109,7 +66,7 @@ class SchedulingQueue:
 
     def _needs_key(self, entry: RunEntry) -> bool:
         """Whether a plugin orders the queue, and has given this Run no key for what it is now."""
-        if self._profiles.current.queue_plugin is None:
+        if self._profiles.queue_plugin is None:
             return False
         return entry.keyed_for != _keyed_for(entry) and self.eligible(entry)
 
@@ -134,7 +91,7 @@ class SchedulingQueue:
 
     def next_awaiting_key(self) -> RunEntry | None:
         """The next Run that `queue_key` is to be called for."""
-        while self._awaiting_key and self._profiles.current.queue_plugin is not None:
+        while self._awaiting_key and self._profiles.queue_plugin is not None:
             entry = next(iter(self._awaiting_key))
             del self._awaiting_key[entry]
             if entry.stage is Stage.AWAITING_QUEUE_KEY:
