@@ -19,14 +19,14 @@ from kruntimes_core.cli.commands import Exit, require_descriptors, stop_on_signa
 from kruntimes_core.cli.dev_screen import Display, Lines, LivePicture, can_be_redrawn
 from kruntimes_core.cli.options import DurationRange
 from kruntimes_core.cli.output.documents import write_json
-from kruntimes_core.cli.output.screen import standard_output
+from kruntimes_core.cli.output.screen import print_note, standard_output
 from kruntimes_core.cli.output.text import wrapped
 from kruntimes_core.cluster.clock import Clock, SystemClock
 from kruntimes_core.cluster.event_recorder.recorder import EventSettings
 from kruntimes_core.cluster.observability.log import Level, Log
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
 from kruntimes_core.engine.clock import SECOND
-from kruntimes_core.engine.decisions import plugin_document
+from kruntimes_core.engine.decisions import Outcome, plugin_document
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.framework.configuration import Profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
@@ -109,6 +109,8 @@ async def _serve(
             write_json(_summary_document(cluster, profiles))
         else:
             click.echo(summary_line(cluster.counts))
+        if cluster.stalled:
+            print_note(stall_line(cluster, settings))
     succeeded = cluster.finished and cluster.counts.well
     return Exit.ANSWER_IS_NO if options.exit_when_done and not succeeded else Exit.DONE
 
@@ -194,6 +196,17 @@ def summary_line(counts: RunCounts) -> str:
         parts.append(f"{counts.unfinished} not ended")
     runs = counted(counts.created, "Run") + (f": {', '.join(parts)}" if parts else "")
     return f"{runs}; {counted(counts.placements, 'placement')} in {counts.seconds():.1f}s"
+
+
+def stall_line(cluster: DevCluster, settings: DevSettings) -> str:
+    """Why `--exit-when-done` ended though Runs wait."""
+    waiting = counted(cluster.counts.unfinished, "Run")
+    line = f"error: no Run has moved for {settings.stall_seconds:g} s, and {waiting} cannot be placed"
+    engine = cluster.scheduler.engine
+    reasons = {f"{plugin} fails in {hook}" for plugin, hook in engine.counters.plugin_errors}
+    if not reasons:
+        reasons = {made.message for made in engine.journal.latest if made.outcome is Outcome.WAITING}
+    return ": ".join([line, "; ".join(sorted(reasons))])
 
 
 def _summary_document(cluster: DevCluster, profiles: Profiles) -> dict[str, Any]:

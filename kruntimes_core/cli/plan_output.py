@@ -183,7 +183,9 @@ def guessed_usage(unreadable: Iterable[Unreadable], namespace: str | None) -> It
 def broken_plugins(errors: Iterable[PluginError]) -> Iterator[str]:
     """A line for each different way in which a plugin failed."""
     for error in errors:
-        yield f"error: {error}; its Runs stay Pending: correct, upgrade or disable it"
+        if error.traceback:
+            yield from error.traceback.splitlines()
+        yield f"error: {error.with_place}; its Runs stay Pending: correct, upgrade or disable it"
 
 
 def summary(decisions: Sequence[DecisionDocument], namespace: str | None) -> str:

@@ -24,10 +24,13 @@ class InterruptedCallError(BaseException):
 class PluginError(Exception):
     """A plugin is broken: it raised, or returned what its hook may not. Never read as a rejection."""
 
-    def __init__(self, plugin: str, origin: str, hook: str, problem: str, overtime: bool = False) -> None:
+    def __init__(
+        self, plugin: str, origin: str, hook: str, problem: str, overtime: bool = False, place: str = ""
+    ) -> None:
         """plugin: its name; origin: distribution and version; hook: where; problem: one line.
 
-        overtime: whether it was interrupted; calls before it may have used the time up.
+        overtime: whether it was interrupted; calls before it may have used the time up. place: the file and
+        line of the plugin's own code that raised, as in `acme/rules.py:12`; empty if none did.
         """
         super().__init__(f"plugin {plugin} ({origin}) failed in {hook}: {problem}")
         self.plugin = plugin
@@ -35,6 +38,14 @@ class PluginError(Exception):
         self.hook = hook
         self.problem = problem
         self.overtime = overtime
+        self.place = place
+        self.traceback = ""
+        """The whole traceback of what the plugin raised, where `KRUNTIMES_DEBUG` is set."""
+
+    @property
+    def with_place(self) -> str:
+        """The error with the place in the plugin's code, where that is known."""
+        return f"{self}, at {self.place}" if self.place else str(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +75,9 @@ class ActivePlugin:
         """Distribution and version, as errors name them."""
         return f"{self.distribution} {self.version}"
 
-    def error(self, hook: str, problem: str, overtime: bool = False) -> PluginError:
-        """The error that names this plugin. overtime: see `PluginError`."""
-        return PluginError(self.name, self.origin, hook, problem, overtime)
+    def error(self, hook: str, problem: str, overtime: bool = False, place: str = "") -> PluginError:
+        """The error that names this plugin. overtime, place: see `PluginError`."""
+        return PluginError(self.name, self.origin, hook, problem, overtime, place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,29 @@ def log_decision(log: Log, decision: Decision) -> None:
         pod=decision.pod.name if decision.pod is not None else None,
         text=decision.message or None,
         error=decision.error,
+        at=decision.error.place or None if decision.error is not None else None,
     )
+
+
+class PluginErrorLog:
+    """Says at the default level what plugins fail with: once a minute for each plugin and hook at most."""
+
+    def __init__(self, log: Log, clock: Clock) -> None:
+        self._log = log
+        self._clock = clock
+        # Bounded by the plugins of the configuration.
+        self._warnings: dict[tuple[str, str], RareWarning] = {}
+
+    def decided(self, decision: Decision) -> None:
+        """Look at a decision: a listener of the engine's journal."""
+        error = decision.error
+        if error is None:
+            return
+        key = error.plugin, error.hook
+        if key not in self._warnings:
+            self._warnings[key] = RareWarning(self._log, self._clock)
+        run = f"{decision.run.namespace}/{decision.run.name}"
+        self._warnings[key](str(error), at=error.place or None, run=run, traceback=error.traceback or None)
 
 
 def _texts(fields: dict[str, object]) -> dict[str, object]:

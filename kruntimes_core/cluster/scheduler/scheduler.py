@@ -19,7 +19,7 @@ from kruntimes_core.cluster.informers.event_handler import resource_event_handle
 from kruntimes_core.cluster.informers.reflector import Informers, Reflector
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading, Leadership
 from kruntimes_core.cluster.observability.endpoints import HealthCheck
-from kruntimes_core.cluster.observability.log import Level, Log, log_decision
+from kruntimes_core.cluster.observability.log import Level, Log, PluginErrorLog, log_decision
 from kruntimes_core.cluster.observability.metrics import Metrics
 from kruntimes_core.cluster.permissions import MissingPermissions, PermissionTransport
 from kruntimes_core.cluster.plugin_worker import PluginWorker
@@ -158,6 +158,7 @@ class Scheduler:
     def _listen_to_decisions(self) -> None:
         """Let decisions be logged, and Events be recorded of them."""
         listeners = self.engine.journal.listeners
+        listeners.append(PluginErrorLog(self._log, self._clock).decided)
         if self._log.speaks(Level.DEBUG):
             listeners.append(partial(log_decision, self._log))
         if self.event_recorder is not None:

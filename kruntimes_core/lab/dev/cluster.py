@@ -30,6 +30,7 @@ from kruntimes_core.model.messages import InputError
 
 _IN_FLIGHT = 32
 _SPARE_CONNECTIONS = 8
+_LOOK_SECONDS = 0.5
 
 
 class _NoCredentials:
@@ -55,6 +56,8 @@ class DevSettings:
     behaviour: Behaviour
     port: int
     """0 for any free port."""
+    stall_seconds: float = 10.0
+    """For how long all Runs may wait, until a cluster that is to end with its Runs gives up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +74,19 @@ class DevCluster:
     """A cluster whose API is served, and whose Runs are placed and executed while `run` runs."""
 
     def __init__(
-        self, server: EmbeddedServer, scheduler: Scheduler, runtimes: SimulatedRuntimes, counts: RunCounts
+        self,
+        server: EmbeddedServer,
+        scheduler: Scheduler,
+        runtimes: SimulatedRuntimes,
+        counts: RunCounts,
+        stall_seconds: float,
     ) -> None:
         self.server = server
         self.scheduler = scheduler
         self.counts = counts
+        self.stalled = False
+        """Whether it ended because all Runs waited for too long."""
+        self._stall_seconds = stall_seconds
         self.all_arrived = False
         """Whether every object of the workload was created."""
         self._runtimes = runtimes
@@ -90,11 +101,15 @@ class DevCluster:
         self.scheduler.stop()
 
     async def run(self, arrivals: Iterable[Arrival], *, exit_when_done: bool) -> None:
-        """Work until `stop`, or (exit_when_done) until every Run has ended. A defect in any part ends it."""
+        """Work until `stop`, or (exit_when_done) until every Run has ended, or all wait for too long.
+
+        A defect in any part ends it.
+        """
         async with asyncio.TaskGroup() as group:
             beside = [group.create_task(self._runtimes.run()), group.create_task(self._feed(arrivals))]
             if exit_when_done:
                 self.server.api.observers.append(lambda _: self._stop_when_done())
+                beside.append(group.create_task(self._stop_when_stalled()))
             await self.scheduler.run()
             for task in beside:
                 task.cancel()
@@ -106,6 +121,12 @@ class DevCluster:
     def _stop_when_done(self) -> None:
         if self.finished:
             self.stop()
+
+    async def _stop_when_stalled(self) -> None:
+        while not (self.all_arrived and self.counts.stalled_seconds() >= self._stall_seconds):
+            await asyncio.sleep(_LOOK_SECONDS)
+        self.stalled = True
+        self.stop()
 
 
 @asynccontextmanager
@@ -141,7 +162,7 @@ async def dev_cluster(
             behaviour=settings.behaviour, transport=for_pods, clock=clock, random=random, log=log
         )
         _create_runtimes(server, settings)
-        yield DevCluster(server, scheduler, runtimes, counts)
+        yield DevCluster(server, scheduler, runtimes, counts, settings.stall_seconds)
 
 
 def _create_runtimes(server: EmbeddedServer, settings: DevSettings) -> None:

@@ -41,6 +41,8 @@ class RunCounts:
         """(namespace, Runtime) of all Pods there have been."""
         self.first_placed: int | None = None
         self.last_ended: int | None = None
+        self._moved = self.began
+        """When a Run last came, went, or changed its phase."""
         self._recent: deque[int] = deque()
 
     @property
@@ -56,6 +58,12 @@ class RunCounts:
     def seconds(self) -> float:
         """Since the beginning."""
         return (self._clock.now().ticks - self.began) / SECOND
+
+    def stalled_seconds(self) -> float:
+        """For how long no Run has moved and all that have not ended wait; 0 while one is on a Pod."""
+        if self.alive[Phase.PENDING] != self.unfinished:
+            return 0.0
+        return (self._clock.now().ticks - self._moved) / SECOND
 
     def rate(self) -> float:
         """Placements a second, over the last ten seconds."""
@@ -75,6 +83,7 @@ class RunCounts:
         was, now = _phase(before), _phase(after)
         if was == now:
             return
+        self._moved = self._clock.now().ticks
         if was is None:
             self.created += 1
         elif was not in TERMINAL_PHASES:
@@ -164,6 +173,9 @@ class ClusterObserver:
     def _decided(self, decision: Decision) -> None:
         pod = decision.pod.name if decision.pod and decision.outcome is Outcome.SCHEDULED else None
         text = "" if pod is not None else decision.message or decision.reason
+        if decision.error is not None:
+            # The Run's own message stays what it was before.
+            text = str(decision.error)
         run = short_name(decision.run.namespace, decision.run.name)
         self._decisions.append(PastDecision(self._clock.now().wall, run, pod, text))
 

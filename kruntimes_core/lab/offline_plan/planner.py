@@ -171,7 +171,7 @@ class Planner:
         self._decisions.pop(key, None)
         self._decisions[key] = decision
         error = decision.error
-        if error is not None and str(error) not in {str(known) for known in self.plugin_errors}:
+        if error is not None and error.with_place not in {known.with_place for known in self.plugin_errors}:
             self.plugin_errors.append(error)
 
     def _plugins(self) -> list[dict[str, Any]]:

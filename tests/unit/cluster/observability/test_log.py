@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 from virtual.site import Site, play
 from virtual.time import VirtualClock
 
-from kruntimes_core.cluster.observability.log import Format, Level, Log
-from kruntimes_core.engine.clock import Now
+from kruntimes_core.cluster.observability.log import Format, Level, Log, PluginErrorLog
+from kruntimes_core.engine.clock import SECOND, Now
+from kruntimes_core.engine.decisions import Decision, Outcome
 from kruntimes_core.framework.configuration import Profiles
-from kruntimes_core.testing.builders import NOW
+from kruntimes_core.framework.profile import PluginError
+from kruntimes_core.testing.builders import NOW, make_run
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
 
 HOSTILE = {
@@ -47,10 +49,13 @@ texts = st.text(st.characters() | st.characters(categories=["Cs", "Cc", "Cf"]), 
 
 
 class Stopped:
-    """A clock that stands still."""
+    """A clock that stands still, unless its ticks are set."""
+
+    def __init__(self) -> None:
+        self.ticks = 0
 
     def now(self) -> Now:
-        return Now(datetime(2026, 1, 2, 3, 4, 5, 678_900, tzinfo=UTC), 0)
+        return Now(datetime(2026, 1, 2, 3, 4, 5, 678_900, tzinfo=UTC), self.ticks)
 
 
 def lines(write: Callable[[Log], None], level: int = Level.INFO, form: Format = Format.TEXT) -> str:
@@ -194,3 +199,45 @@ def test_each_decision_is_a_line_at_debug(profiles: Profiles, level: Level, deci
             ("team-a/r1", "Scheduled"),
         ][:decisions]
     )
+
+
+def failed(error: PluginError) -> Decision:
+    """The decision about a Run that a plugin failed for."""
+    return Decision(
+        run=make_run("r1", namespace="team-a"),
+        outcome=Outcome.BACKOFF,
+        reason="PluginError",
+        message="",
+        error=error,
+    )
+
+
+@pytest.mark.parametrize(
+    ("hooks", "minutes", "said"),
+    [(["filter"], 5, 5), (["filter", "score"], 3, 6)],
+    ids=["one hook", "each hook of its own"],
+)
+def test_what_plugins_raise_is_in_the_log_once_a_minute_with_how_often(
+    hooks: list[str], minutes: int, said: int
+) -> None:
+    out = io.StringIO()
+    clock = Stopped()
+    errors = PluginErrorLog(Log(out, clock, Level.INFO, Format.JSON), clock)
+    for _ in range(minutes):
+        for hook in hooks:
+            for number in range(1000):
+                error = PluginError(
+                    "Broken", "acme 1.0", hook, f"KeyError: {number}", place="acme/rules.py:12"
+                )
+                errors.decided(failed(error))
+        clock.ticks += 60 * SECOND
+    read = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert len(read) == said
+    assert read[0] | {"time": ""} == {
+        "time": "",
+        "level": "warning",
+        "message": "plugin Broken (acme 1.0) failed in filter: KeyError: 0",
+        "at": "acme/rules.py:12",
+        "run": "team-a/r1",
+    }
+    assert [one.get("unsaid") for one in read[len(hooks) :]] == [999] * (said - len(hooks))

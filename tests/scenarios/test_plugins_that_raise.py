@@ -1,0 +1,81 @@
+"""What a plugin raised is shown with the line of its own code, wherever it comes to light."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kruntimes_core.testing import pod_object, run_object
+from tests.scenarios.site import Site
+
+PLUGIN = """
+import json
+
+def nested(text):
+    return json.loads(text)
+
+class {name}:
+    @hookimpl
+    def HOOK(self, ARGUMENTS):
+        BODY
+"""
+KINDS = {
+    "a filter": ("filter", "pod", "return {}[pod.name]", "KeyError: 'py-0'", 10),
+    "a prefilter": ("prefilter", "run", "raise ValueError('no')", "ValueError: no", 10),
+    "a score": ("score", "pod", "return 1 // 0", "ZeroDivisionError", 10),
+    "a function that the hook calls": ("filter", "pod", "nested(None)", "TypeError: the JSON object", 5),
+    "a library that the plugin calls": ("score", "pod", "return nested('?')", "JSONDecodeError", 5),
+    "a loop without end": ("filter", "pod", "return self.filter(pod)", "RecursionError", 10),
+}
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Path:
+    file = tmp_path / "cluster.yaml"
+    file.write_text(yaml.safe_dump_all([pod_object(), run_object("r1")]))
+    return file
+
+
+def install(site: Site, kind: str) -> tuple[str, str]:
+    """A plugin that raises: its module, and its line that raises with what it says."""
+    hook, arguments, body, raised, line = KINDS[kind]
+    source = PLUGIN.replace("HOOK", hook).replace("ARGUMENTS", arguments).replace("BODY", body)
+    module = site.install("acme", {"Broken": source})
+    # The prelude is a line, too.
+    return f"plugin Broken (acme 1.0) failed in {hook}: {raised}", f"{module}.py:{line + 1}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_plan_names_the_line_of_the_plugins_own_code(tmp_path: Path, cluster: Path, kind: str) -> None:
+    site = Site(tmp_path / "site")
+    says, place = install(site, kind)
+    shown = site.run("plan", "-f", cluster)
+    error, _ = shown.stderr.splitlines()
+    assert error.startswith(f"error: {says}")
+    assert f", at {place}; its Runs stay Pending" in error
+    assert (shown.returncode, "Traceback" in shown.stderr) == (2, False)
+
+
+@pytest.mark.parametrize("kind", list(KINDS)[:3])
+def test_who_debugs_sees_the_traceback(tmp_path: Path, cluster: Path, kind: str) -> None:
+    site = Site(tmp_path / "site")
+    says, place = install(site, kind)
+    shown = site.run("plan", "-f", cluster, variables={"KRUNTIMES_DEBUG": "1"})
+    first, *frames, error, _ = shown.stderr.splitlines()
+    file, line = place.split(":")
+    assert first == "Traceback (most recent call last):"
+    assert any(f'/{file}", line {line}, in ' in frame for frame in frames)
+    assert error.startswith(f"error: {says}")
+
+
+def test_dev_says_it_at_once_and_ends_though_no_run_can_be_placed(tmp_path: Path) -> None:
+    site = Site(tmp_path / "site")
+    says, place = install(site, "a filter")
+    shown = site.run("dev", "--runs=2", "--exit-when-done")
+    warning, last = shown.stderr.splitlines()
+    assert f" WARNING {says}" in warning
+    assert warning.endswith(f" at={place} run=default/run-0001")
+    assert last == "error: no Run has moved for 10 s, and 2 Runs cannot be placed: Broken fails in filter"
+    assert (shown.returncode, shown.stdout.splitlines()[-1][:21]) == (1, "2 Runs: 2 not ended; ")
