@@ -4,16 +4,16 @@ Pure: nothing here knows of queues, binds or clocks. What makes it fast is the r
 that an answer holds until an argument that it was given from changes.
 """
 
-from kruntimes_core.framework.runtime.filter import Verdict
-from kruntimes_core.framework.runtime.prefilter import InvalidRunResult, PreFilterState
-from kruntimes_core.framework.runtime.runner import (
+from kruntimes_core.framework.runtime.plan_results import (
     PlanOutcome,
     PlanResult,
     PluginFailure,
-    Runner,
     ScheduleResult,
     Unschedulable,
+    Verdict,
 )
+from kruntimes_core.framework.runtime.prefilter import InvalidRunResult, PreFilterState
+from kruntimes_core.framework.runtime.runner import Runner
 from kruntimes_core.framework.runtime.score import PodScores
 from kruntimes_core.framework.runtime.waiting_message import (
     BASE_COMPLETION,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from kruntimes_core.framework.hookspecs import Reject
 from kruntimes_core.framework.profile import ActivePlugin, Profile
 from kruntimes_core.framework.runtime import plugin_calls
+from kruntimes_core.framework.runtime.plan_results import Verdict
 from kruntimes_core.framework.runtime.pod_set import PodSet, bits_of, members
 from kruntimes_core.framework.runtime.result_cache import HookCache, PlanInputs, PodAnswers
 from kruntimes_core.framework.runtime.waiting_message import RejectionKind
@@ -19,9 +20,6 @@ from kruntimes_core.framework.runtime.waiting_message import RejectionKind
 # where each answer is kept whole.
 KEPT_ANSWERS = 40_000_000
 KEPT_WHOLE = 250_000
-
-Verdict = tuple[int, Reject] | None
-"""A Pod's first rejection with the place of its filter; None for a Pod that all let pass."""
 
 
 class FilterAnswers(PodAnswers):

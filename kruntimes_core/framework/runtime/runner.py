@@ -1,4 +1,4 @@
-"""One profile's plan for one Run: prefilter, filter, score, normalize, choose; and what it comes to.
+"""One profile's plan for one Run: prefilter, filter, score, normalize, choose.
 
 A `Runner` belongs to the worker that plans: the answers that it keeps are not guarded by a lock. When a call
 is abandoned, its `Runner` is thrown away with the worker.
@@ -6,60 +6,21 @@ is abandoned, its `Runner` is thrown away with the worker.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Set
 
-from kruntimes_core.framework.profile import PluginError, Profile
-from kruntimes_core.framework.runtime.filter import FilterResult, Filters, Verdict
+from kruntimes_core.framework.profile import Profile
+from kruntimes_core.framework.runtime.filter import FilterResult, Filters
+from kruntimes_core.framework.runtime.plan_results import ScheduleResult, Unschedulable, Verdict
 from kruntimes_core.framework.runtime.pod_set import PodSet
 from kruntimes_core.framework.runtime.prefilter import InvalidRunResult, PreFilters, PreFilterState
 from kruntimes_core.framework.runtime.result_cache import PlanInputs
 from kruntimes_core.framework.runtime.score import PodScores, Scorers
-from kruntimes_core.framework.runtime.waiting_message import WaitingMessage, choose_waiting_message
-from kruntimes_core.model.pod import RuntimePod
+from kruntimes_core.framework.runtime.waiting_message import choose_waiting_message
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
 
 # Runtimes whose Pods are kept by one runner.
 KEPT_POD_SETS = 4_096
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanResult:
-    """The common part of what comes of planning one Run on one snapshot."""
-
-    prefilter_state: PreFilterState
-    rejections: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    """(plugin, reason) -> how many Pods it rejected; answers of the cache count like new ones."""
-    verdicts: Mapping[str, Verdict] | None = None
-    """Each Pod's rejection with the place of its plugin; kept only where a plugin is stateful."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScheduleResult(PlanResult):
-    """The best feasible Pod."""
-
-    pod: RuntimePod
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unschedulable(PlanResult):
-    """No feasible Pod: the Run waits."""
-
-    waiting_message: WaitingMessage
-    retry_at: datetime | None = None
-    """The earliest time at which a rejection may turn, besides any change."""
-
-
-@dataclass(frozen=True, slots=True)
-class PluginFailure:
-    """A plugin failed: nothing is assumed, nothing is written, the Run is tried again later."""
-
-    error: PluginError
-
-
-PlanOutcome = ScheduleResult | Unschedulable | InvalidRunResult | PluginFailure
 
 
 class Runner:
