@@ -26,6 +26,7 @@ BOUNDS = {
     "answers of a filter": filters.KEPT_ANSWERS,
     "answers of a filter that are kept whole": filters.KEPT_WHOLE,
     "answers of a scorer": score.KEPT_ANSWERS,
+    "combinations of states in a profile": result_cache.KEPT_COMBINATIONS,
     "Runtimes": runner.KEPT_POD_SETS,
 }
 
@@ -38,6 +39,7 @@ def test_bounds_are_those_of_the_code() -> None:
 BUDGETS = [
     (prefilter.ANSWER_BYTES, prefilter.LARGEST_RUN),
     (prefilter.STATE_BYTES, prefilter.LARGEST_RUN),
+    (result_cache.STATE_BYTES, result_cache.LARGEST_STATE),
     (result_cache.STATE_BYTES, result_cache.LARGEST_STATE),
     (selectors.COMPILED_BYTES, LARGE),
     (selectors.ANSWER_BYTES, LARGE),

@@ -5,8 +5,9 @@ A filter is called for a Pod only if every filter before it let the Pod pass.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from kruntimes_core.framework.hookspecs import Reject
 from kruntimes_core.framework.profile import ActivePlugin, Profile
@@ -14,7 +15,11 @@ from kruntimes_core.framework.runtime import plugin_calls
 from kruntimes_core.framework.runtime.plan_results import Verdict
 from kruntimes_core.framework.runtime.pod_set import PodSet, bits_of, members
 from kruntimes_core.framework.runtime.result_cache import HookCache, PlanInputs, PodAnswers
-from kruntimes_core.framework.runtime.waiting_message import RejectionKind
+from kruntimes_core.framework.runtime.waiting_message import (
+    RejectionKind,
+    WaitingMessage,
+    choose_waiting_message,
+)
 
 # Answers of one filter that are kept, over all states and Pods: some 20 MB of bits at the most, or 25 MB
 # where each answer is kept whole.
@@ -28,7 +33,7 @@ class FilterAnswers(PodAnswers):
     So a hundred thousand waiting Runs with thousands of different requests each keep their answers.
     """
 
-    __slots__ = ("_last", "passed", "rejected")
+    __slots__ = ("_last", "_rejected", "passed", "version")
 
     most = KEPT_ANSWERS
 
@@ -36,10 +41,17 @@ class FilterAnswers(PodAnswers):
         super().__init__()
         self.passed = 0
         """The set of the Pods that it lets pass."""
-        self.rejected: dict[RejectionKind, int] = {}
-        """The sets of the others, by kind of rejection."""
+        self._rejected: dict[RejectionKind, int] = {}
         self._last: Reject | None = None
         """The last answer: plugins often reject many Pods with one object."""
+        self.version = 0
+        """Grows with each change of one of the sets."""
+
+    def rejected(self, among: int) -> Iterator[tuple[RejectionKind, int]]:
+        """The kinds of rejection in the set `among`, with how many Pods each."""
+        for kind, rejected in self._rejected.items():
+            if common := rejected & among:
+                yield kind, common.bit_count()
 
     @staticmethod
     def check(plugin: ActivePlugin, answers: list[Reject | None]) -> list[Reject | None]:
@@ -62,25 +74,26 @@ class FilterAnswers(PodAnswers):
         alike = _alike(positions, taken, answers)
         if all([self._has(kind, pods) for kind, pods in alike.items()]):  # noqa: C419 - faster
             return
+        self.version += 1
         self.passed &= ~taken
-        for known, rejected in list(self.rejected.items()):
+        for known, rejected in list(self._rejected.items()):
             self._put(known, rejected & ~taken)
         for kind, pods in alike.items():
             if kind is None:
                 self.passed |= pods
             else:
-                self._put(kind, self.rejected.get(kind, 0) | pods)
+                self._put(kind, self._rejected.get(kind, 0) | pods)
 
     def _has(self, kind: RejectionKind | None, pods: int) -> bool:
         """Whether these Pods are in the set of this kind already."""
-        known = self.passed if kind is None else self.rejected.get(kind, 0)
+        known = self.passed if kind is None else self._rejected.get(kind, 0)
         return known & pods == pods
 
     def _put(self, kind: RejectionKind, pods: int) -> None:
         if pods:
-            self.rejected[kind] = pods
+            self._rejected[kind] = pods
         else:
-            del self.rejected[kind]
+            del self._rejected[kind]
 
 
 def _kind(answer: Reject | None) -> RejectionKind | None:
@@ -159,14 +172,14 @@ class FilterResult:
                 verdicts[pods.pod(position).name] = (step.place, rejections[position])
         return verdicts
 
-    def rejections(self) -> list[tuple[int, RejectionKind, int]]:
-        """The place of a filter, a kind of its rejections, and how many Pods it rejected so."""
-        return [
-            (step.place, kind, common.bit_count())
-            for step in self.rejecting
-            for kind, rejected in step.answers.rejected.items()
-            if (common := rejected & step.came)
-        ]
+    def made_from(self) -> tuple[Hashable, ...]:
+        """What decides how many Pods each filter rejects and why, besides which Pods there are."""
+        return (self.feasible, *[(step.place, step.answers.version) for step in self.rejecting])
+
+    def retry_times(self) -> list[datetime]:
+        """When rejections may turn by themselves."""
+        kinds = [kind for step in self.rejecting for kind, _ in step.answers.rejected(step.came)]
+        return [retry_at for _, _, retry_at in kinds if retry_at is not None]
 
 
 class Filters:
@@ -175,26 +188,37 @@ class Filters:
     def __init__(self, profile: Profile, reuse: bool = True, whole: bool = False) -> None:
         """whole: keep each rejection, so that verdicts can be had."""
         new = WholeFilterAnswers if whole else FilterAnswers
-        self.plugins = profile.implementing("filter")
-        self.caches = tuple(HookCache(profile, plugin, "filter", new, reuse) for plugin in self.plugins)
+        self._plugins = profile.implementing("filter")
+        self.caches = tuple(HookCache(profile, plugin, "filter", new, reuse) for plugin in self._plugins)
 
-    def run(self, inputs: PlanInputs, among: int) -> FilterResult:
-        """Let the Pods in the set `among` through the filters. Raises `PluginError`."""
+    def run(self, inputs: PlanInputs, filters: Sequence[FilterAnswers], among: int) -> FilterResult:
+        """Let the Pods in the set `among` through the filters. Raises `PluginError`.
+
+        filters: the answers for this Run's states.
+        """
         rejecting = []
-        for place, cache in enumerate(self.caches):
+        for place, answers in enumerate(filters):
             if not among:
                 break
-            answers = cache.get(inputs, among)
+            self.caches[place].update(answers, inputs, among)
             passed = among & answers.passed
             if passed != among:
                 rejecting.append(Rejecting(place, answers, among))
                 among = passed
         return FilterResult(among, rejecting)
 
-    def counted(self, rejections: Sequence[tuple[int, RejectionKind, int]]) -> dict[tuple[str, str], int]:
+    def counted(self, result: FilterResult) -> dict[tuple[str, str], int]:
         """(plugin, reason) -> how many Pods; an answer of the cache counts like a new one."""
         counts: dict[tuple[str, str], int] = {}
-        for place, (reason, _, _), number in rejections:
-            key = (self.plugins[place].name, reason)
-            counts[key] = counts.get(key, 0) + number
+        for step in result.rejecting:
+            name = self._plugins[step.place].name
+            for (reason, _, _), number in step.answers.rejected(step.came):
+                counts[name, reason] = counts.get((name, reason), 0) + number
         return counts
+
+    def waiting_message(self, result: FilterResult, runtime: str) -> WaitingMessage:
+        """Why the Run waits, where no Pod passed."""
+        rejections = [
+            (step.place, kind) for step in result.rejecting for kind, _ in step.answers.rejected(step.came)
+        ]
+        return choose_waiting_message(self._plugins, rejections, runtime)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakValueDictionary
 
 from immutables import Map
@@ -30,8 +30,6 @@ STATE_BYTES = 16 * MIB
 LARGEST_RUN = 16 * KIB
 """Bytes. What prefilters answered for a larger Run is kept with the Run alone."""
 _ENTRY_BYTES = 1 * KIB
-
-T = TypeVar("T")
 
 
 class TargetReads:
@@ -125,15 +123,8 @@ class PreFilterState:
     """What each prefilter has read so far; a state may keep `targets`, and a filter read more of it."""
     inputs: tuple[Any, ...] = field(default=(), compare=False, repr=False)
     """The parts of the Run, and the workspace, that it was made from, where other Runs may share it."""
-    _large: dict[Hashable, tuple[object, Any]] = field(default_factory=dict, compare=False, repr=False)
-
-    def kept_for(self, pods: object, hook: Hashable, new: Callable[[], T]) -> T:
-        """The answers of a hook about these Pods, where the state is too large for the result cache."""
-        known = self._large.get(hook)
-        if known is None or known[0] is not pods:  # other ones are of a former worker
-            known = self._large[hook] = (pods, new())
-        answers: T = known[1]
-        return answers
+    own_results: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    """The results of the Runs with this state, where it is too large for the result cache to keep."""
 
     @property
     def reads(self) -> TargetReads:

@@ -8,12 +8,13 @@ are. See docs/explanation/result-cache.md.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from kruntimes_core.framework.profile import ActivePlugin, Hook, Profile
 from kruntimes_core.framework.runtime import plugin_calls
+from kruntimes_core.framework.runtime.plan_results import Unschedulable
 from kruntimes_core.framework.runtime.pod_set import PodSet, members
 from kruntimes_core.framework.runtime.prefilter import PreFilterState
 from kruntimes_core.framework.runtime.state_equality import StateKey
@@ -27,6 +28,9 @@ STATE_BYTES = 16 * MIB
 """Of the states for which the answers of one hook are kept."""
 LARGEST_STATE = 4 * KIB
 """Bytes. The answers for a larger state are kept with the Runs that have it, and freed with them."""
+KEPT_COMBINATIONS = 65_536
+# How many plans pass between two looks at whether too much is kept.
+_LOOKED_AFTER = 256
 
 
 @dataclass(slots=True)
@@ -57,7 +61,7 @@ class PodAnswers(ABC):
         self.shared = False
         """Whether the cache of its hook keeps it, for all Runs with the state."""
         self.last_used = 0
-        """In uses of that cache."""
+        """In plans of the runner."""
 
     def take_due(self, pods: PodSet, among: int) -> int:
         """The Pods in the set `among` that the hook is to be called for now. The others stay due."""
@@ -91,7 +95,6 @@ class PodAnswers(ABC):
 
 
 A = TypeVar("A", bound=PodAnswers)
-_Key = tuple[PodSet, StateKey | None, Run | None]
 
 
 class HookCache(Generic[A]):
@@ -113,83 +116,73 @@ class HookCache(Generic[A]):
         self._by_state = "state" in names
         self._by_run = "run" in names
         self._reusable = reuse and not plugin.stateful and "snapshot" not in names
-        self._kept: dict[_Key, A] = {}
+        self.shared = self._reusable and not self._by_run
+        """Whether equal states are all that two Runs need to share answers."""
+        self._kept: dict[tuple[PodSet, StateKey | None, Run | None], A] = {}
         self._size = 0
         self._state_bytes = 0
-        self._uses = 0
 
     def __len__(self) -> int:
         """For how many states it keeps answers."""
         return len(self._kept)
 
-    def get(self, inputs: PlanInputs, among: int) -> A:
-        """The answers for this Run's state, which hold for all Pods in the set `among`.
-
-        Calls the hook for those of them that are due. Raises `PluginError`.
-        """
-        answers = self._of(inputs) if self._reusable else self._new()
-        taken = answers.take_due(inputs.pods, among)
-        if taken:
-            self._update(answers, inputs, taken)
-        return answers
-
-    def _of(self, inputs: PlanInputs) -> A:
+    def of(self, inputs: PlanInputs) -> A:
+        """The answers for this Run's state: those that are kept, or none so far."""
+        if not self._reusable:
+            return self._new()
         state = inputs.state.keys[self.place] if self._by_state else None
         key = (inputs.pods, state, inputs.run if self._by_run else None)
         answers = self._kept.get(key)
         if answers is None:
+            answers = self._new()
             size = _state_bytes(key)
-            if size > LARGEST_STATE:
-                return self._of_large(inputs)
-            answers = self._kept[key] = self._new()
-            answers.shared = True
-            self._state_bytes += size
-        self._uses += 1
-        answers.last_used = self._uses
-        self._evict()
+            if size <= LARGEST_STATE:
+                answers.shared = True
+                self._kept[key] = answers
+                self._state_bytes += size
         return answers
 
-    def _of_large(self, inputs: PlanInputs) -> A:
-        """The answers for a large state, which are with the Runs that have it, and freed with these."""
-        if self._by_run:
-            return self._new()
-        return inputs.state.kept_for(inputs.pods, (self._hook, self.place), self._new)
-
-    def _update(self, answers: A, inputs: PlanInputs, taken: int) -> None:
-        pods = inputs.pods.pods
+    def update(self, answers: A, inputs: PlanInputs, among: int) -> None:
+        """Call the hook for the Pods in the set `among` that are due, so that all answers about them hold."""
+        pods = inputs.pods
+        taken = answers.take_due(pods, among)
+        if not taken:
+            return
         due = members(taken)
         self.calls += len(due)
         try:
-            given = self._call(pods, due, inputs.state.states[self.place], inputs.run, inputs.snapshot)
+            given = self._call(pods.pods, due, inputs.state.states[self.place], inputs.run, inputs.snapshot)
             if len(due) == 1 and answers.knows(due[0], given[0]):
                 return
             given = answers.check(self.plugin, given)
-            if answers.size < len(pods):
+            if answers.size < len(pods.pods):
                 if answers.shared:
-                    self._size += len(pods) - answers.size
-                answers.grow(len(pods))
+                    self._size += len(pods.pods) - answers.size
+                answers.grow(len(pods.pods))
             answers.learn(due, taken, given)
         except BaseException as error:  # noqa: BLE001 - whatever a plugin's code raises is its own error
             answers.put_back(taken)
             raise plugin_calls.plugin_error(self.plugin, self._hook, error) from None
 
-    def _evict(self) -> None:
-        """Forget the answers that were not used for longest, if there is more than may be kept."""
-        most = self._new.most
-        if self._size <= most and self._state_bytes <= STATE_BYTES and len(self._kept) <= KEPT_STATES:
-            return
+    @property
+    def overfull(self) -> bool:
+        """Whether it keeps more than it may."""
+        return self._size > self._new.most or self._state_bytes > STATE_BYTES or len(self._kept) > KEPT_STATES
+
+    def evict(self) -> None:
+        """Forget the answers that were not used for longest."""
         by_use = sorted(self._kept.items(), key=lambda kept: kept[1].last_used, reverse=True)
         self._kept.clear()
         self._size = self._state_bytes = 0
         for key, answers in by_use[: KEPT_STATES // 2]:
             size, state_bytes = self._size + answers.size, self._state_bytes + _state_bytes(key)
-            if size > most * 3 // 4 or state_bytes > STATE_BYTES * 3 // 4:
+            if size > self._new.most * 3 // 4 or state_bytes > STATE_BYTES * 3 // 4:
                 break
             self._kept[key] = answers
             self._size, self._state_bytes = size, state_bytes
 
 
-def _state_bytes(key: _Key) -> int:
+def _state_bytes(key: tuple[PodSet, StateKey | None, Run | None]) -> int:
     _, state, run = key
     return (state.size if state is not None else 0) + (run_size(run) if run is not None else 0)
 
@@ -208,3 +201,99 @@ def _for_each_pod(hook: Hook) -> _ForEachPod:
         return lambda pods, due, state, run, snapshot: [function(pods[at]) for at in due]
     call = plugin_calls.positional(hook, plugin_calls.FILTER)
     return lambda pods, due, state, run, snapshot: [call(pods[at], state, run, snapshot) for at in due]
+
+
+F = TypeVar("F", bound=PodAnswers)
+S = TypeVar("S", bound=PodAnswers)
+
+
+class CachedResults(Generic[F, S]):
+    """All answers for one Run's states on one Runtime's Pods: one `PodAnswers` for each filter and scorer."""
+
+    __slots__ = ("filters", "last_used", "pods", "scores", "unschedulable")
+
+    def __init__(self, pods: PodSet, filters: Sequence[F], scores: Sequence[S]) -> None:
+        self.pods = pods
+        self.filters = filters
+        self.scores = scores
+        self.last_used = 0
+        """In plans of the runner."""
+        self.unschedulable: tuple[Hashable, Unschedulable] | None = None
+        """The last plan that found no Pod, and what it was made from."""
+
+    def mark_used(self) -> None:
+        """Let the answers know when they were last used."""
+        answers: tuple[PodAnswers, ...] = (*self.filters, *self.scores)
+        for one in answers:
+            one.last_used = max(one.last_used, self.last_used)
+
+
+class ResultCache(Generic[F, S]):
+    """All that is kept for one profile: from a Run's states to its answers in one look."""
+
+    def __init__(self, filters: Sequence[HookCache[F]], scores: Sequence[HookCache[S]]) -> None:
+        self._filters = filters
+        self._scores = scores
+        self._hooks: tuple[HookCache[Any], ...] = (*filters, *scores)
+        self._shared = all(cache.shared for cache in self._hooks)
+        self._known: dict[tuple[PodSet, StateKey], CachedResults[F, S]] = {}
+        self._state_bytes = 0
+        self._plans = 0
+
+    @property
+    def calls(self) -> int:
+        """How often filters and scorers were called."""
+        return sum([cache.calls for cache in self._hooks])
+
+    def of(self, inputs: PlanInputs) -> CachedResults[F, S]:
+        """The answers for this Run's states."""
+        self._plans += 1
+        state = inputs.state
+        if state.key.size > LARGEST_STATE:
+            return self._of_large(inputs)
+        key = (inputs.pods, state.key)
+        found = self._known.get(key)
+        if found is None:
+            found = self._new(inputs)
+            if self._shared:
+                self._known[key] = found
+                self._state_bytes += state.key.size
+            self._evict()
+        elif self._plans % _LOOKED_AFTER == 0:
+            self._evict()  # answers grow with their Runtimes
+        found.last_used = self._plans
+        return found
+
+    def _of_large(self, inputs: PlanInputs) -> CachedResults[F, S]:
+        """The answers for large states, which are with the Runs that have them, and freed with these."""
+        known = inputs.state.own_results
+        found: CachedResults[F, S] | None = known.get(self) if self._shared else None
+        if found is None or found.pods is not inputs.pods:
+            known.clear()  # what a former worker kept
+            found = known[self] = self._new(inputs)
+            self._evict()
+        found.last_used = self._plans
+        found.mark_used()
+        return found
+
+    def _new(self, inputs: PlanInputs) -> CachedResults[F, S]:
+        results = CachedResults(
+            inputs.pods,
+            tuple([cache.of(inputs) for cache in self._filters]),
+            tuple([cache.of(inputs) for cache in self._scores]),
+        )
+        results.last_used = self._plans
+        results.mark_used()
+        return results
+
+    def _evict(self) -> None:
+        overfull = [cache for cache in self._hooks if cache.overfull]
+        full = len(self._known) > KEPT_COMBINATIONS or self._state_bytes > STATE_BYTES
+        if not overfull and not full:
+            return
+        for results in self._known.values():
+            results.mark_used()
+        self._known.clear()
+        self._state_bytes = 0
+        for cache in overfull:
+            cache.evict()

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Set
 
 from kruntimes_core.framework.profile import Profile
-from kruntimes_core.framework.runtime.filter import FilterResult, Filters
+from kruntimes_core.framework.runtime.filter import FilterAnswers, FilterResult, Filters
 from kruntimes_core.framework.runtime.plan_results import ScheduleResult, Unschedulable, Verdict
 from kruntimes_core.framework.runtime.pod_set import PodSet
 from kruntimes_core.framework.runtime.prefilter import InvalidRunResult, PreFilters, PreFilterState
-from kruntimes_core.framework.runtime.result_cache import PlanInputs
-from kruntimes_core.framework.runtime.score import PodScores, Scorers
-from kruntimes_core.framework.runtime.waiting_message import choose_waiting_message
+from kruntimes_core.framework.runtime.result_cache import CachedResults, PlanInputs, ResultCache
+from kruntimes_core.framework.runtime.score import PodScores, ScoreAnswers, Scorers
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.snapshot import Snapshot
+
+Results = CachedResults[FilterAnswers, ScoreAnswers]
 
 # Runtimes whose Pods are kept by one runner.
 KEPT_POD_SETS = 4_096
@@ -39,13 +40,13 @@ class Runner:
         self._prefilters = PreFilters(profile, reuse)
         self._filters = Filters(profile, reuse, self._records)
         self._scorers = Scorers(profile, reuse)
+        self._cache = ResultCache(self._filters.caches, self._scorers.caches)
         self._pod_sets: dict[tuple[str, str], PodSet] = {}
 
     @property
     def calls(self) -> int:
         """How often filters and scorers were called, which is for one Pod each time."""
-        filters, scorers = self._filters.caches, self._scorers.caches
-        return sum([cache.calls for cache in filters]) + sum([cache.calls for cache in scorers])
+        return self._cache.calls
 
     def plan(
         self,
@@ -62,14 +63,15 @@ class Runner:
         inputs = self._prefilter(run, snapshot, before)
         if isinstance(inputs, InvalidRunResult):
             return inputs
-        pods = inputs.pods
-        filtered = self._filters.run(inputs, pods.present)
-        best = self._scorers.best(inputs, filtered.feasible, pods.named(excluded))
+        pods, results = inputs.pods, self._cache.of(inputs)
+        filtered = self._filters.run(inputs, results.filters, pods.present)
+        left_out = pods.named(excluded) if excluded else 0
+        best = self._scorers.best(inputs, results.scores, filtered.feasible, left_out)
         if best is None:
-            return self._unschedulable(inputs, filtered)
+            return self._unschedulable(inputs, results, filtered)
         return ScheduleResult(
             prefilter_state=inputs.state,
-            rejections=self._filters.counted(filtered.rejections()),
+            rejections=self._filters.counted(filtered),
             verdicts=filtered.verdicts(pods) if self._records else None,
             pod=pods.pod(best),
         )
@@ -84,7 +86,9 @@ class Runner:
         pod = snapshot.pods.get(pod_name)
         if isinstance(inputs, InvalidRunResult) or pod is None:
             return None
-        if not self._filters.run(inputs, inputs.pods.named({pod_name})).feasible:
+        results = self._cache.of(inputs)
+        filtered = self._filters.run(inputs, results.filters, inputs.pods.named({pod_name}))
+        if not filtered.feasible:
             return None
         return ScheduleResult(prefilter_state=inputs.state, pod=pod)
 
@@ -102,9 +106,10 @@ class Runner:
         inputs = self._prefilter(run, snapshot)
         if isinstance(inputs, InvalidRunResult):
             return {}, {}
-        pods = inputs.pods
-        filtered = self._filters.run(inputs, pods.present)
-        return filtered.verdicts(pods), self._scorers.explain(inputs, filtered.feasible, pods.named(excluded))
+        pods, results = inputs.pods, self._cache.of(inputs)
+        filtered = self._filters.run(inputs, results.filters, pods.present)
+        scored = self._scorers.explain(inputs, results.scores, filtered.feasible, pods.named(excluded))
+        return filtered.verdicts(pods), scored
 
     def _prefilter(
         self, run: Run, snapshot: Snapshot, before: PreFilterState | None = None
@@ -114,16 +119,22 @@ class Runner:
             return state
         return PlanInputs(run, snapshot, state, self._pod_set(snapshot))
 
-    def _unschedulable(self, inputs: PlanInputs, filtered: FilterResult) -> Unschedulable:
-        rejections = filtered.rejections()
-        times = [at for _, (_, _, at), _ in rejections if at is not None and at > inputs.snapshot.now]
-        return Unschedulable(
+    def _unschedulable(self, inputs: PlanInputs, results: Results, filtered: FilterResult) -> Unschedulable:
+        """The outcome of the last plan, where no filter answers otherwise: so it is after most changes."""
+        made_from = (id(inputs.state), inputs.pods.present, *filtered.made_from())
+        if results.unschedulable is not None and results.unschedulable[0] == made_from:
+            return results.unschedulable[1]
+        times = filtered.retry_times()
+        outcome = Unschedulable(
             prefilter_state=inputs.state,
-            rejections=self._filters.counted(rejections),
+            rejections=self._filters.counted(filtered),
             verdicts=filtered.verdicts(inputs.pods) if self._records else None,
-            waiting_message=choose_waiting_message(self._filters.plugins, rejections, inputs.run.runtime),
-            retry_at=min(times, default=None),
+            waiting_message=self._filters.waiting_message(filtered, inputs.run.runtime),
+            retry_at=min([at for at in times if at > inputs.snapshot.now], default=None),
         )
+        if outcome.verdicts is None and not times:
+            results.unschedulable = (made_from, outcome)
+        return outcome
 
     def _pod_set(self, snapshot: Snapshot) -> PodSet:
         """The Pods of the snapshot, by position."""

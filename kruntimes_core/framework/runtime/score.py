@@ -178,9 +178,14 @@ class Scorers:
             for cache in self.caches
         )
 
-    def best(self, inputs: PlanInputs, feasible: int, excluded: int) -> int | None:
-        """The position of the best feasible Pod outside `excluded`, or None. Raises `PluginError`."""
-        scores = self._scores(inputs, feasible)
+    def best(
+        self, inputs: PlanInputs, scores: Sequence[ScoreAnswers], feasible: int, excluded: int
+    ) -> int | None:
+        """The position of the best feasible Pod outside `excluded`, or None. Raises `PluginError`.
+
+        scores: the answers for this Run's states.
+        """
+        self._update(inputs, scores, feasible)
         left = feasible & ~excluded
         if not left:
             return None
@@ -194,9 +199,11 @@ class Scorers:
         _, totals = self._normalize(inputs, scores, order)
         return order[totals.index(max(totals))]
 
-    def explain(self, inputs: PlanInputs, feasible: int, excluded: int) -> dict[str, PodScores]:
+    def explain(
+        self, inputs: PlanInputs, scores: Sequence[ScoreAnswers], feasible: int, excluded: int
+    ) -> dict[str, PodScores]:
         """All scores of the feasible Pods outside `excluded`, by name, for a record. Raises `PluginError`."""
-        scores = self._scores(inputs, feasible)
+        self._update(inputs, scores, feasible)
         order = inputs.pods.ordered_by_name(feasible & ~excluded)
         if not order:
             return {}
@@ -210,8 +217,10 @@ class Scorers:
             for number, position in enumerate(order)
         }
 
-    def _scores(self, inputs: PlanInputs, feasible: int) -> list[ScoreAnswers]:
-        return [cache.get(inputs, feasible) for cache in self.caches] if feasible else []
+    def _update(self, inputs: PlanInputs, scores: Sequence[ScoreAnswers], feasible: int) -> None:
+        if feasible:
+            for cache, answers in zip(self.caches, scores, strict=True):
+                cache.update(answers, inputs, feasible)
 
     def _best_raw(self, place: int, scores: Sequence[ScoreAnswers], among: int) -> int:
         """What comparing raw scores raises is an error of the scorer that gave them."""

@@ -31,22 +31,21 @@ class WaitingMessage:
 
 
 def choose_waiting_message(
-    filters: Sequence[ActivePlugin], rejections: Sequence[tuple[int, RejectionKind, int]], runtime: str
+    filters: Sequence[ActivePlugin], rejections: Sequence[tuple[int, RejectionKind]], runtime: str
 ) -> WaitingMessage:
     """The rejection that a waiting Run shows: of the Pods that got furthest in the order of filters.
 
     Pods that the Run is not tied to (`pinned_elsewhere`) count only if there are no others; among the
     reasons of one plugin the first declared one wins, so that the text does not follow numbers.
 
-    rejections: the place of a filter, a kind of its rejections, how many Pods; none: there are no Pods.
+    rejections: the kinds that occurred, each with the place of its filter; none: there are no Pods.
     """
-    here = [(place, kind[0]) for place, kind, _ in rejections if not kind[1]]
-    here = here or [(place, kind[0]) for place, kind, _ in rejections]
+    here = [(place, kind) for place, kind in rejections if not kind[1]] or rejections
     if not here:
         return WaitingMessage(NO_RUNTIME_PODS, waiting_text(BASE_COMPLETION, runtime))
-    furthest, _ = max(here)
+    furthest = max(place for place, _ in here)
     plugin = filters[furthest]
-    reasons = [reason for place, reason in here if place == furthest]
+    reasons = {kind[0] for place, kind in here if place == furthest}
     reason = next(reason for reason in plugin.reasons if reason in reasons)
     return WaitingMessage(reason, waiting_text(plugin.reasons[reason], runtime), plugin.name, furthest)
 

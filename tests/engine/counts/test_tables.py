@@ -16,7 +16,8 @@ from kruntimes_core.framework.runtime import PreFilterState
 from kruntimes_core.framework.runtime.filter import FilterAnswers
 from kruntimes_core.framework.runtime.pod_set import PodSet
 from kruntimes_core.framework.runtime.prefilter import PreFilters
-from kruntimes_core.framework.runtime.result_cache import HookCache, PlanInputs
+from kruntimes_core.framework.runtime.result_cache import HookCache, PlanInputs, ResultCache
+from kruntimes_core.framework.runtime.score import ScoreAnswers
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.testing import make_run, make_snapshot
 from kruntimes_core.testing.builders import NAMESPACE, NOW
@@ -101,12 +102,13 @@ def test_states_of_runtimes_without_pods_are_forgotten_in_time() -> None:
     profile = Profile(plugins=(plugin,))
     answers = HookCache(profile, plugin, "filter", FilterAnswers)
     prefilters = PreFilters(profile)
+    cache: ResultCache[FilterAnswers, ScoreAnswers] = ResultCache((answers,), ())
     nothing, pods = make_snapshot(), PodSet()
     for number in range(40_000):
         run = make_run(request={"size": number + 1})
         state = prefilters.run(run, nothing)
         assert isinstance(state, PreFilterState)
-        answers.get(PlanInputs(run, nothing, state, pods), pods.present)
+        cache.of(PlanInputs(run, nothing, state, pods))
     assert len(answers) <= 32_768
 
 
