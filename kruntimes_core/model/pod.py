@@ -16,7 +16,7 @@ from kruntimes_core.model.run import Request
 from kruntimes_core.model.selectors import LabelSet
 from kruntimes_core.model.targets import Targets
 from kruntimes_core.model.times import parse_time
-from kruntimes_core.model.validation import amounts, check_optional_text, check_text, mapping, member
+from kruntimes_core.model.validation import amounts, check_optional_text, check_text, member
 
 RUNTIME_LABEL = "runtime"
 """The label of a Pod that names its Runtime, and so makes it a Runtime Pod."""
@@ -62,6 +62,19 @@ class RuntimePod:
 
     def __post_init__(self) -> None:
         """Take plain mappings for all maps. Raises: `TypeError`, `ValueError`."""
+        # The host makes a new Pod for each change of what it holds: this comparison has to do.
+        made_by_host = (
+            (type(self.namespace), type(self.name), type(self.uid), type(self.runtime)) == _FOUR_TEXTS
+            and (self.node is None or type(self.node) is str)
+            and (type(self.labels), type(self.annotations), type(self.capacity)) == _MAP_TYPES
+            and (type(self.usage), type(self.targets)) == _HELD_TYPES
+            and (self.unavailable is None or type(self.unavailable) is Unavailability)
+            and all(type(amount) is int and amount >= 0 for amount in self.usage.values())
+        )
+        if not made_by_host:
+            self._convert()
+
+    def _convert(self) -> None:
         for name in ("namespace", "name", "uid", "runtime"):
             check_text(f"RuntimePod.{name}", getattr(self, name))
         check_optional_text("RuntimePod.node", self.node)
@@ -69,9 +82,7 @@ class RuntimePod:
             value = getattr(self, name)
             if type(value) is not kind:
                 object.__setattr__(self, name, kind(value))
-        if self.usage or type(self.usage) is not FrozenMap:  # most Pods share the empty one
-            usage = amounts("RuntimePod.usage", mapping("RuntimePod.usage", self.usage), least=0)
-            object.__setattr__(self, "usage", FrozenMap(usage))
+        object.__setattr__(self, "usage", FrozenMap(amounts("RuntimePod.usage", self.usage, least=0)))
         if self.unavailable is not None:
             why = member("RuntimePod.unavailable", self.unavailable, Unavailability)
             object.__setattr__(self, "unavailable", why)
@@ -114,7 +125,12 @@ def shortage(pod: RuntimePod, request: Request) -> str | None:
     return None
 
 
-_MAPS = (("labels", LabelSet), ("annotations", FrozenMap), ("capacity", Capacity), ("targets", Targets))
+_FOUR_TEXTS = (str, str, str, str)
+_MAP_TYPES = (LabelSet, FrozenMap, Capacity)
+_HELD_TYPES = (FrozenMap, Targets)
+_MAPS = tuple(
+    zip(("labels", "annotations", "capacity", "usage", "targets"), (*_MAP_TYPES, *_HELD_TYPES), strict=True)
+)
 _RUNTIMED_READY = "kruntimes.io/RuntimedReady"
 _CAPACITY_PREFIX = "kruntimes.io/capacity."
 _RUNS = "runs"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from math import ceil
 from typing import NamedTuple
@@ -96,9 +96,23 @@ class Run:
 
     def __post_init__(self) -> None:
         """Take plain mappings for labels, annotations and request. Raises: `TypeError`, `ValueError`."""
+        # What decoding gives is right: for each of a hundred thousand Runs this comparison has to do.
+        decoded = (
+            (type(self.namespace), type(self.name), type(self.uid), type(self.runtime)) == _FOUR_TEXTS
+            and (type(self.labels), type(self.annotations), type(self.request)) == _MAP_TYPES
+            and (self.created is None or self.created.tzinfo is UTC)
+            and type(self.affinity) is Affinity
+            and (self.workspace is None or type(self.workspace) is str)
+            and type(self.attempt) is int
+            and self.attempt >= 1
+        )
+        if not decoded:
+            self._convert()
+
+    def _convert(self) -> None:
         for name in ("namespace", "name", "uid", "runtime"):
             check_text(f"Run.{name}", getattr(self, name))
-        for name, kind in (("labels", LabelSet), ("annotations", FrozenMap), ("request", Request)):
+        for name, kind in _MAPS:
             value = getattr(self, name)
             if type(value) is not kind:
                 object.__setattr__(self, name, kind(value))
@@ -179,6 +193,9 @@ class RunObservation:
         return self.phase in ACTIVE_PHASES or self.phase is Phase.UNKNOWN
 
 
+_FOUR_TEXTS = (str, str, str, str)
+_MAPS = (("labels", LabelSet), ("annotations", FrozenMap), ("request", Request))
+_MAP_TYPES = tuple(kind for _, kind in _MAPS)
 _PHASES = {phase.value: phase for phase in Phase}
 _DEFAULT_BACKOFF_SECONDS = 1.0
 _RUNS = "runs"
