@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
+from soak.site import Load
 from soak.soak import Judge, fitting, soak
 
 from kruntimes_core.testing import pod_object, run_object
@@ -58,8 +60,8 @@ def bound(version: int, name: str, pod: str = "0") -> dict[str, Any]:
         pytest.param([bound(2, "a"), bound(3, "a", "1")], ["boundTwice"], id="a Run that is moved"),
         pytest.param(
             [bound(2, "a"), pending(3, "a"), bound(4, "a")],
-            ["boundTwice"],
-            id="a Run that is bound again in one attempt",
+            ["runLost", "boundTwice"],
+            id="a Run that is taken off its Pod and bound again in one attempt",
         ),
         pytest.param([bound(2, "a"), bound(3, "a")], ["emptyWrite"], id="a write that changes nothing"),
         pytest.param([bound(2, "a"), bound(3, "b")], [], id="all as it should be"),
@@ -78,6 +80,35 @@ def test_a_run_that_fits_and_is_not_placed_is_waited_for() -> None:
         "hopeless-1": {"phase": "Pending"},
     }
     assert fitting(now) == {"r1", "r2"}
+
+
+class Unlucky(Random):
+    """Draws what lets the load delete."""
+
+    def random(self) -> float:
+        """See `Random`."""
+        return 0.0
+
+
+class Deletions:
+    """A client that notes what is deleted, and a ledger in which one Run waits."""
+
+    def __init__(self) -> None:
+        self.now = {"r1": {"phase": "Pending"}}
+        self.deleted: list[str] = []
+
+    def delete(self, _: object, name: str, __: str) -> None:
+        """See `Client`."""
+        self.deleted.append(name)
+
+
+@pytest.mark.parametrize(("spares", "deleted"), [(False, ["r1"]), (True, [])])
+def test_a_calm_deletes_no_run_that_waits(spares: bool, deleted: list[str]) -> None:
+    client = Deletions()
+    load = Load(client, "soak", client, Unlucky())  # type: ignore[arg-type]
+    load.width, load.spares_waiting = 0, spares
+    load.round()
+    assert client.deleted == deleted
 
 
 def _say(line: str) -> None:

@@ -102,6 +102,8 @@ class Load:
         """How many Runs were placed, and have ended or were deleted since."""
         self.width = _OPEN
         """How many are open at a time."""
+        self.spares_waiting = False
+        """Whether no Run is deleted while it waits: else one that a scheduler forgot would soon be gone."""
         self._client = client
         self._namespace = namespace
         self._ledger = ledger
@@ -118,7 +120,7 @@ class Load:
                 self._client.delete(RUNS, name, self._namespace)
             elif phase == "Scheduled" and self._random.random() < 0.5:
                 self._end(name)
-            elif self._random.random() < 0.002:
+            elif self._random.random() < 0.002 and not (self.spares_waiting and phase == "Pending"):
                 self._client.delete(RUNS, name, self._namespace)
             else:
                 still_open += 1

@@ -26,9 +26,14 @@ _CALM_SECONDS = 100.0
 """What a calm may take on a machine that does ten things at once: an election, lists, and all placements."""
 _WARM_SECONDS = 600.0
 _MAY_GROW = 1.1
-# The owners of Runs may end, delete and move them here; who binds them may do none of these.
 RULES = frozenset(
-    {Invariant.OVERCOMMITTED, Invariant.BOUND_TWICE, Invariant.OTHER_RUNTIME, Invariant.EMPTY_WRITE}
+    {
+        Invariant.OVERCOMMITTED,
+        Invariant.BOUND_TWICE,
+        Invariant.OTHER_RUNTIME,
+        Invariant.RUN_LOST,
+        Invariant.EMPTY_WRITE,
+    }
 )
 
 
@@ -78,7 +83,8 @@ class Judge:
         return [
             f"{one.invariant}: {one.text}"
             for event in self._ledger.take(version, seconds)
-            for one in self._checker.take(event.seen)
+            # The load deletes Runs, as their owners may.
+            for one in self._checker.take(event.seen, judged=event.type != "DELETED")
             if one.invariant in RULES
         ]
 
@@ -111,6 +117,7 @@ class Soak:
                 self._site.pause(self._random.uniform(0.1, 1.5))
             self._calm()
         self._load.width = 0
+        self._load.spares_waiting = True
         self._site.ledger.wait(lambda now: all(name.startswith(HOPELESS) for name in now), _CALM_SECONDS)
         self._figures.seconds = round(self._seconds, 1)
 
@@ -128,11 +135,13 @@ class Soak:
     def _calm(self) -> None:
         """All Runs that are open now are placed, those that fit nowhere say so, and no rule was broken."""
         self._site.be_calm()
+        self._load.spares_waiting = True
         began = time.monotonic()
         waiting = fitting(self._site.ledger.now)
         self._site.ledger.wait(lambda now: not waiting & fitting(now), _CALM_SECONDS)
         self._site.ledger.wait(hopeless_have_texts, _CALM_SECONDS)
         took = time.monotonic() - began
+        self._load.spares_waiting = False
         figures = self._figures
         figures.broken += self._judge.broken(self._site.cluster.version_of(RUNS), _CALM_SECONDS)
         figures.placements = self._judge.placements
