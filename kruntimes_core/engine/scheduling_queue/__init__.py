@@ -2,10 +2,15 @@
 
 from kruntimes_core.engine.scheduling_queue.active_queue import EquivalenceClass
 from kruntimes_core.engine.scheduling_queue.queue_sort import check_key
-from kruntimes_core.engine.scheduling_queue.scheduling_queue import RunBackoff, SchedulingQueue
+from kruntimes_core.engine.scheduling_queue.scheduling_queue import (
+    SMALLEST_PAUSE,
+    RunBackoff,
+    SchedulingQueue,
+)
 from kruntimes_core.engine.scheduling_queue.unschedulable_runs import UnschedulableRuns
 
 __all__ = [
+    "SMALLEST_PAUSE",
     "EquivalenceClass",
     "RunBackoff",
     "SchedulingQueue",

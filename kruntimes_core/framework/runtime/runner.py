@@ -50,6 +50,8 @@ class Unschedulable(PlanResult):
     waiting_message: WaitingMessage
     retry_at: datetime | None = None
     """The earliest time at which a rejection may turn, besides any change."""
+    retry_by: str | None = None
+    """The plugin that named this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +157,19 @@ class Runner:
 
     def _unschedulable(self, inputs: PlanInputs, filtered: FilterResult) -> Unschedulable:
         rejections = filtered.rejections()
-        times = [at for _, (_, _, at), _ in rejections if at is not None and at > inputs.snapshot.now]
+        times = [
+            (at, self._filters.plugins[place].name)
+            for place, (_, _, at), _ in rejections
+            if at is not None and at > inputs.snapshot.now
+        ]
+        retry_at, retry_by = min(times, default=(None, None))
         return Unschedulable(
             prefilter_state=inputs.state,
             rejections=self._filters.counted(rejections),
             verdicts=filtered.verdicts(inputs.pods) if self._records else None,
             waiting_message=choose_waiting_message(self._filters.plugins, rejections, inputs.run.runtime),
-            retry_at=min(times, default=None),
+            retry_at=retry_at,
+            retry_by=retry_by,
         )
 
     def _pod_set(self, snapshot: Snapshot) -> PodSet:
