@@ -137,8 +137,8 @@ class Metrics(Collector):
         self.counter("plugin_errors", "Failures of plugins, by plugin and hook.", ("plugin", "hook"), errors)
 
         def early_retries() -> Samples:
-            none = {(one.name,): 0.0 for one in self.plugins.values() if "filter" in one.hooks}
-            return none | {(name,): float(number) for name, number in dict(counters.early_retries).items()}
+            none: Samples = {(one.name,): 0.0 for one in self.plugins.values() if "filter" in one.hooks}
+            return {**none, **{(name,): number for name, number in dict(counters.early_retries).items()}}
 
         self.counter(
             "plugin_early_retries",
