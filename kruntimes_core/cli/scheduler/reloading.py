@@ -112,7 +112,7 @@ class Reloading:
         changed, host = dict(registry.changed), _installed_host()
         if host != self._host_version:
             changed[_HOST] = f"{self._host_version} -> {host}"
-        return ", ".join(f"{package} {change}" for package, change in changed.items()) or None
+        return ", ".join(f"{package} {change}" for package, change in sorted(changed.items())) or None
 
     def _use(
         self,

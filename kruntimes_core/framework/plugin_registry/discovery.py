@@ -117,6 +117,9 @@ def other_owner(entry_point: EntryPoint, installed: Iterable[Distribution] | Non
 
 # Owners
 
+OTHER_FILES = " with other files"
+"""How a change of a distribution ends that kept its version."""
+
 _Owner = tuple[str, frozenset[tuple[str, str | None]]]
 """The version of a distribution, and what it names in its entry points."""
 
@@ -136,7 +139,7 @@ def _owners(claims: Iterable[DiscoveredPlugin]) -> dict[str, _Owner]:
 
 def _change(then: _Owner | None, now: _Owner | None) -> str:
     versions = [owner[0] if owner is not None else "none" for owner in (then, now)]
-    return " -> ".join(versions) + (" with other entry points" if versions[0] == versions[1] else "")
+    return " -> ".join(versions) + (OTHER_FILES if versions[0] == versions[1] else "")
 
 
 # Metadata
@@ -251,6 +254,15 @@ def _why_unreadable(error: Exception) -> str:
 
 
 # Files
+
+
+def module_changed_at(module: str) -> int | None:
+    """When the file of an imported module was last changed, in nanoseconds; None where there is none."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    try:
+        return Path(file).stat().st_mtime_ns if isinstance(file, str) else None
+    except OSError:
+        return None
 
 
 def _imported_file(module: str) -> tuple[Path, tuple[str, ...]] | None:

@@ -27,9 +27,11 @@ from kruntimes_core.framework.plugin_registry.checks import (
     register,
 )
 from kruntimes_core.framework.plugin_registry.discovery import (
+    OTHER_FILES,
     DiscoveredPlugin,
     changed_owners,
     discover,
+    module_changed_at,
     other_owner,
     owner_key,
 )
@@ -52,6 +54,8 @@ class LoadedPlugin:
     value: object
     declaration: Declaration
     hooks: Mapping[str, tuple[str, ...]]
+    code_changed_at: int | None
+    """See `module_changed_at`."""
 
 
 class PluginRegistry:
@@ -83,7 +87,7 @@ class PluginRegistry:
         invalidate_caches()
         claims = [claim for claims in self._discovered.values() for claim in claims]
         again = copy(self)
-        again.changed = changed_owners(claims, discover(self._installed))
+        again.changed = self._edited() | changed_owners(claims, discover(self._installed))
         again.current = CurrentCall()
         again._loaded = {
             name: outcome
@@ -91,6 +95,17 @@ class PluginRegistry:
             if isinstance(outcome, LoadedPlugin) or again._change_of(name) is not None
         }
         return again
+
+    def _edited(self) -> dict[str, str]:
+        """The distributions of loaded plugins whose files were changed, as those of an editable install."""
+        return {
+            owner_key(claim): f"{claim.version} -> {claim.version}{OTHER_FILES}"
+            for name, loaded in self._loaded.items()
+            if isinstance(loaded, LoadedPlugin)
+            for claim in self._discovered[name]
+            if claim.entry_point is not None
+            and module_changed_at(claim.entry_point.module) != loaded.code_changed_at
+        }
 
     def _change_of(self, name: str) -> str | None:
         """The change of the first distribution with a claim to `name` that changed."""
@@ -216,8 +231,16 @@ def _load(
     if not inspect.isclass(value):
         # Its Arguments are its class's: it is built already, and what is configured would be lost.
         declaration = replace(declaration, arguments=None)
+    module = first.entry_point.module if first.entry_point is not None else ""
     return LoadedPlugin(
-        first.name, first.distribution, first.version, first.origin, value, declaration, hooks
+        first.name,
+        first.distribution,
+        first.version,
+        first.origin,
+        value,
+        declaration,
+        hooks,
+        module_changed_at(module),
     )
 
 

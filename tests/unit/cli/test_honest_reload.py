@@ -158,7 +158,7 @@ def enabling(entry: str) -> Callable[[Path], None]:
     return text(f"plugins: {{enabled: [{entry}], disabled: [{disabled}]}}")
 
 
-MET = {
+MET: dict[str, tuple[Callable[[Path], None], str]] = {
     "missing": (lambda path: None, "no such file"),
     "a directory": (directory, "is a directory"),
     "a loop of links": (loop, "symbolic links"),
@@ -274,8 +274,21 @@ def test_an_upgraded_package_is_not_said_to_be_reloaded(running: Scheduler, pack
     alpha = running.plugin("Alpha")
     assert alpha is not None
     assert (alpha.version, running.score("Alpha")) == ("1.0", 1)
-    packages.install("Alpha")
-    assert " INFO " in running.reload()
+
+
+@pytest.mark.parametrize("installed_again", [True, False])
+def test_other_files_of_the_same_version_are_not_said_to_be_reloaded(
+    installed_again: bool, running: Scheduler, packages: Packages
+) -> None:
+    """As those of an editable install, or of a version that was built again."""
+    if installed_again:
+        packages.install("Alpha", score=2)
+    else:
+        packages.write("Alpha", PLUGIN.format(name="Alpha", score=2, constructor="pass"))
+    line = running.reload()
+    assert NEED in line
+    assert line.endswith('restart_needed_for="acme-alpha 1.0 -> 1.0 with other files"')
+    assert running.score("Alpha") == 1
 
 
 def test_a_package_that_was_removed_decides_until_a_restart(running: Scheduler, packages: Packages) -> None:
