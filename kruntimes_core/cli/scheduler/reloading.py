@@ -68,7 +68,10 @@ class Reloading:
             return
         self._reading = True
         loop = asyncio.get_running_loop()
-        Thread(target=self._read, args=(loop,), name="kruntimes-reloading", daemon=True).start()
+        try:
+            Thread(target=self._read, args=(loop,), name="kruntimes-reloading", daemon=True).start()
+        except RuntimeError as error:  # there may be no more threads
+            self._end(partial(self._refused, _described(error), None))
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         restart_needed = None

@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -225,6 +226,20 @@ def test_a_defect_is_told_with_its_place(error: BaseException, packages: Package
     path.write_text("")
     line = Scheduler(path, fail).reload()
     assert f'not reloaded why="{type(error).__name__}: {error} (at {__file__}:' in line
+
+
+def test_a_reload_for_which_there_is_no_thread_is_told_and_the_next_one_is_taken(
+    packages: Packages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(thread: Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    (tmp_path / "config.yaml").write_text("")
+    scheduler = Scheduler(tmp_path / "config.yaml")
+    with monkeypatch.context() as patched:
+        patched.setattr(Thread, "start", start)
+        assert "not reloaded why=\"RuntimeError: can't start new thread (at " in scheduler.reload()
+    assert " INFO " in scheduler.reload()
 
 
 @pytest.mark.parametrize(
