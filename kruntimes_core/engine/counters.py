@@ -48,6 +48,8 @@ class Counters:
         self.wakeups: Counter[WakeupSource] = Counter()
         self.plugin_errors: Counter[tuple[str, str]] = Counter()
         """(plugin, hook)."""
+        self.early_retries: Counter[str] = Counter()
+        """By plugin: how often it named a time to be called again that was nearer than the smallest pause."""
         self.rescues = 0
         """Runs that only the sweep got placed; stays 0 unless a wakeup was lost."""
 
@@ -73,6 +75,10 @@ class Counters:
     def plugin_failed(self, plugin: str, hook: str) -> None:
         """Count a plugin's failure in one of its hooks."""
         self.plugin_errors[plugin, hook] += 1
+
+    def retried_early(self, plugin: str) -> None:
+        """Count a plugin's wish to be called again sooner than it is."""
+        self.early_retries[plugin] += 1
 
     def rescued(self) -> None:
         """Count a Run that only the sweep got placed."""

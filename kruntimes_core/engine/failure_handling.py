@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from kruntimes_core.engine.api_calls import CallQueue, PendingTerminal, PendingText
-from kruntimes_core.engine.clock import EngineClock
+from kruntimes_core.engine.clock import EngineClock, ticks
 from kruntimes_core.engine.counters import Counters, SyncResult
 from kruntimes_core.engine.current_profiles import CurrentProfiles
 from kruntimes_core.engine.decisions import Decision, Journal, Outcome
 from kruntimes_core.engine.plugin_work import Cycle, QueueKeyWork
 from kruntimes_core.engine.runs import RunEntry, Stage
-from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQueue
+from kruntimes_core.engine.scheduling_queue import SMALLEST_PAUSE, EquivalenceClass, SchedulingQueue
 from kruntimes_core.framework.profile import PluginError
 from kruntimes_core.framework.runtime import BASE_COMPLETION, Unschedulable, WaitingMessage, waiting_text
 from kruntimes_core.model.run import Phase
@@ -46,9 +47,19 @@ class FailureHandler:
             dependencies = self._profiles.dependencies(profile)
             waiting = self._queue.unschedulable.add(entry, profile.name, state, dependencies, current)
             if outcome.retry_at is not None:
-                self._queue.retry_class_at(waiting, outcome.retry_at)
+                self._retry_at(cycle, outcome, outcome.retry_at, waiting)
         if is_news(entry.decision, cycle.equivalence_class, message):
             self._show(cycle, outcome, message)
+
+    def _retry_at(
+        self, cycle: Cycle, outcome: Unschedulable, moment: datetime, waiting: EquivalenceClass
+    ) -> None:
+        """Wake the class at the moment that a plugin named, or later: one that names the next is counted."""
+        self._queue.retry_class_at(waiting, moment)
+        # The plugin knows the snapshot's time, and not how long its cycle took.
+        pause = (moment - cycle.snapshot.now).total_seconds()
+        if outcome.retry_by is not None and ticks(pause) < SMALLEST_PAUSE:
+            self._counters.retried_early(outcome.retry_by)
 
     # The waiting text
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from kruntimes_core.model.messages import quoted
+from kruntimes_core.model.validation import whole
 
 MAX_AMOUNT = 2**63 - 1
 """The largest amount that the API knows (a signed 64-bit integer)."""
@@ -149,11 +150,18 @@ class Ratio(_RatioParts):
         """The parts of a ratio that `of` made. Raises `ValueError` for parts that differ."""
         if not isinstance(exact, Fraction) or rounded != (exact.numerator << 64) // exact.denominator:
             raise ValueError("a Ratio is made of its numerator and denominator: write Ratio.of(1, 2)")
-        return super().__new__(cls, rounded, exact)
+        return super().__new__(cls, whole("Ratio.rounded", rounded), exact)
 
     @classmethod
     def of(cls, numerator: int, denominator: int) -> Ratio:
-        """Numerator / denominator; the denominator is positive."""
+        """Numerator / denominator, whole numbers by their values.
+
+        Raises: `TypeError` for other numbers (floats, `Decimal`, `Fraction`, truth values) and `ValueError`
+        for a denominator that is not positive.
+        """
+        if type(numerator) is not int or type(denominator) is not int or denominator < 1:
+            numerator = whole("the numerator of a Ratio", numerator)
+            denominator = whole("the denominator of a Ratio", denominator, 1)
         return tuple.__new__(cls, ((numerator << 64) // denominator, Fraction(numerator, denominator)))
 
     def __float__(self) -> float:

@@ -59,25 +59,32 @@ def check_time(what: str, value: object) -> None:
         raise ValueError(f"{what} is {value.isoformat()} without a time zone: give it one, as in UTC")
 
 
-def whole(what: str, value: object, least: int | None = None, most: int | None = None) -> int:
+def whole(
+    what: str,
+    value: object,
+    least: int | None = None,
+    most: int | None = None,
+    wanted: str = "a whole number",
+) -> int:
     """A whole number by its value (an `IntEnum`, an integer of numpy), as an `int`.
 
-    Raises `TypeError` for anything else (truth values, floats and texts too), `ValueError` out of bounds.
+    What has an `__index__` is one, but for truth values: Python gives one only to exact integers. Raises
+    `TypeError` for anything else (floats, `Decimal`, `Fraction` and texts too), `ValueError` out of bounds.
     """
     if isinstance(value, bool):
-        refuse(what, value, "a whole number")
+        refuse(what, value, wanted)
     try:
         number = index(value)  # type: ignore[arg-type]
     except TypeError:
-        refuse(what, value, "a whole number")
+        refuse(what, value, wanted)
     if (least is not None and number < least) or (most is not None and number > most):
         bounds = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{what} is {quoted(number)}: give a whole number, {bounds}")
+        raise ValueError(f"{what} is {quoted(number)}: give {wanted}, {bounds}")
     return number
 
 
 def amounts(what: str, items: Mapping[Any, Any], *, least: int = 1, exact: bool = False) -> dict[str, Any]:
-    """Amounts by resource name. least: of each. exact: fractions are amounts too, whole ones become int."""
+    """Amounts by resource name. least: of each. exact: a `Fraction` is one too, a whole one becomes int."""
     checked: dict[str, Any] = {}
     for resource, amount in items.items():
         check_text(f"a resource of {what}", resource)
@@ -86,8 +93,10 @@ def amounts(what: str, items: Mapping[Any, Any], *, least: int = 1, exact: bool 
 
 
 def _amount(what: str, amount: object, least: int, exact: bool) -> int | Fraction:
-    if not (exact and isinstance(amount, Fraction)):
+    if not exact:
         return whole(what, amount, least)
+    if not isinstance(amount, Fraction):
+        return whole(what, amount, least, wanted="a whole number or a Fraction")
     if amount <= 0:
         raise ValueError(f"{what} is {amount}: give a positive amount")
     return amount.numerator if amount.denominator == 1 else amount

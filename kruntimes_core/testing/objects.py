@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from operator import index
 from typing import Any
 
 from kruntimes_core.model.times import format_time
@@ -119,7 +120,8 @@ def run_object(
 ) -> Object:
     """A Run that executes an inline task: Pending, or Running on `pod` when one is named.
 
-    pod_uid: `uid-<pod>` unless given. phase: overrides Pending or Running. metadata, spec, status:
+    requests: whole numbers by their values, all else as it is, so that a test can break it. pod_uid:
+    `uid-<pod>` unless given. phase: overrides Pending or Running. metadata, spec, status:
     further fields, or other values of those above.
     """
     run_spec: Object = {
@@ -128,7 +130,7 @@ def run_object(
         "source": {"inline": "print('done')"},
     }
     if requests is not None:
-        run_spec["resources"] = {"requests": dict(requests)}
+        run_spec["resources"] = {"requests": {key: _number(value) for key, value in requests.items()}}
     if affinity is not None:
         run_spec["affinity"] = affinity
     if workspace is not None:
@@ -143,6 +145,11 @@ def run_object(
         "spec": run_spec | dict(spec or {}),
         "status": run_status | dict(status or {}),
     }
+
+
+def _number(amount: object) -> object:
+    """What JSON has for an amount of a class of its own; other values stay as they are."""
+    return amount if isinstance(amount, bool) or not hasattr(amount, "__index__") else index(amount)
 
 
 def pod_object(

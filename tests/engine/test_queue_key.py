@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal
 from random import Random
 from typing import Any
 
@@ -195,7 +196,9 @@ def test_labels_that_change_while_the_key_is_asked_are_asked_about_too(asked: As
 
 
 @pytest.mark.parametrize(
-    "key", [float("nan"), None, object(), {1: 2}], ids=["nan", "None", "no order", "dict"]
+    "key",
+    [float("nan"), Decimal("nan"), (float("nan"), 1), None, object(), {1: 2}],
+    ids=["nan", "decimal nan", "nan in a tuple", "None", "no order", "dict"],
 )
 def test_a_key_that_cannot_be_ordered_is_a_plugin_error(key: Any) -> None:
     host = host_of(lambda run: key if run.name == "odd" else 1)
@@ -208,6 +211,47 @@ def test_a_key_that_cannot_be_ordered_is_a_plugin_error(key: Any) -> None:
     assert host.pod_of("r") == "py-0"
     assert host.pod_of("odd") is None
     assert host.engine.counters.plugin_errors[("Order", "queue_key")] == 3
+
+
+class ArrayBool:
+    """A truth value as libraries of arrays have them: no `bool`."""
+
+    def __init__(self, value: bool) -> None:
+        self._value = value
+
+    def __bool__(self) -> bool:
+        return self._value
+
+    def __eq__(self, other: object) -> bool:
+        return self._value == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class ArrayInteger:
+    """An integer of which comparisons give such truth values."""
+
+    def __init__(self, value: int) -> None:
+        self._value = value
+
+    def __eq__(self, other: object) -> Any:
+        return ArrayBool(isinstance(other, ArrayInteger) and self._value == other._value)
+
+    def __ne__(self, other: object) -> Any:
+        return ArrayBool(not self == other)
+
+    def __lt__(self, other: ArrayInteger) -> Any:
+        return ArrayBool(self._value < other._value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_integers_of_a_library_of_arrays_are_keys() -> None:
+    host = host_of(lambda run: ArrayInteger(-int(run.labels.get("priority", "0"))))
+    for name, priority in zip(("a", "b", "c"), ("0", "5", "9"), strict=True):
+        host.run(name, labels={"priority": priority})
+    host.settle()
+    assert placed_one_by_one(host, ["a", "b", "c"]) == ["c", "b", "a"]
 
 
 def test_keys_of_two_kinds_cannot_be_ordered_against_each_other() -> None:

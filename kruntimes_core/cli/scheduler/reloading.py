@@ -5,19 +5,26 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import stat
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
+from importlib.metadata import version
 from threading import Thread
+from time import sleep
+from traceback import extract_tb
 
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.framework.configuration import Configuration, Profiles, configuration_from
 from kruntimes_core.framework.plugin_registry import PluginRegistry
+from kruntimes_core.framework.runtime.plugin_calls import describe
 from kruntimes_core.model.messages import InputError
 
 _AT_ONCE = frozenset({"plugins", "profiles", "allow_no_capacity_filter"})
 """What a reload changes; all else counts from the next start."""
+_HOST = "kruntimes-core"
+_PAUSE_SECONDS = 0.1
+"""Between two readings of the file, which must be equal."""
 
 
 class Reloading:
@@ -37,8 +44,7 @@ class Reloading:
     ) -> None:
         """use: places Runs by these profiles from then on. registry: of the plugins that decide now.
 
-        path: of the configuration; None for the defaults, with the plugins that are installed then.
-        build: see `ThreadPluginWorker.build`.
+        path: of the configuration; None for the defaults. build: see `ThreadPluginWorker.build`.
         """
         self.in_force = (started_with, registry)
         """The configuration by which Runs are placed now, and its plugins."""
@@ -47,7 +53,8 @@ class Reloading:
         self._path = path
         self._started_with = started_with
         self._log = log
-        self._thread: Thread | None = None
+        self._reading = False
+        self._host_version = _installed_host()
 
     def on_hangup(self) -> None:
         """Reload at each SIGHUP; but a process with a terminal gets one when that closes, and ends."""
@@ -56,30 +63,67 @@ class Reloading:
 
     def begin(self) -> None:
         """Read the configuration, and use it if it is valid. The log says which."""
-        if self._thread is not None and self._thread.is_alive():
+        if self._reading:
             self._refused("it is still being read")
             return
+        self._reading = True
         loop = asyncio.get_running_loop()
-        self._thread = Thread(target=self._read, args=(loop,), name="kruntimes-reloading", daemon=True)
-        self._thread.start()
+        try:
+            Thread(target=self._read, args=(loop,), name="kruntimes-reloading", daemon=True).start()
+        except RuntimeError as error:  # there may be no more threads
+            self._end(partial(self._refused, _described(error), None))
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        restart_needed = None
         try:
-            configuration, registry = self._configuration(), PluginRegistry()
-            use = partial(self._use, configuration, registry, self._build(configuration, registry))
-        except InputError as error:
-            use = partial(self._refused, str(error))
+            registry = self.in_force[1].again()
+            restart_needed = self._changed_packages(registry)
+            configuration = self._configuration()
+            profiles = self._build(configuration, registry)
+            use = partial(self._use, configuration, registry, profiles, restart_needed)
+        except BaseException as error:  # noqa: BLE001 - a plugin may raise anything: the log says what it was
+            use = partial(self._refused, _described(error), restart_needed)
         # Once the loop is closed, nothing is decided any more.
         with suppress(RuntimeError):
-            loop.call_soon_threadsafe(use)
+            loop.call_soon_threadsafe(self._end, use)
+
+    def _end(self, use: Callable[[], None]) -> None:
+        self._reading = False
+        use()
 
     def _configuration(self) -> Configuration:
         """Raises `InputError`."""
-        if self._path is not None and Path(self._path).exists() and not Path(self._path).is_file():
-            raise InputError(f"{self._path}: no file, and can be read once only: start anew")
-        return configuration_from(self._path)
+        if self._path is None:
+            return Configuration()
+        self._require_readable_again(self._path)
+        first = configuration_from(self._path)
+        # Half of a file that is being written may be valid: it would switch off plugins in silence.
+        sleep(_PAUSE_SECONDS)
+        second = configuration_from(self._path)
+        if first.origin.text != second.origin.text:
+            raise InputError(f"{self._path}: it changes while it is read: send SIGHUP when it is written")
+        return second
 
-    def _use(self, configuration: Configuration, registry: PluginRegistry, profiles: Profiles) -> None:
+    def _require_readable_again(self, path: str) -> None:
+        with suppress(OSError):  # to be told by who opens it
+            mode = os.stat(path).st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                raise InputError(f"{path}: no file, and can be read once only: start anew")
+
+    def _changed_packages(self, registry: PluginRegistry) -> str | None:
+        """What a restart would load in another version than is in memory: `acme-plugin 1.0 -> 1.1`."""
+        changed, host = dict(registry.changed), _installed_host()
+        if host != self._host_version:
+            changed[_HOST] = f"{self._host_version} -> {host}"
+        return ", ".join(f"{package} {change}" for package, change in sorted(changed.items())) or None
+
+    def _use(
+        self,
+        configuration: Configuration,
+        registry: PluginRegistry,
+        profiles: Profiles,
+        restart_needed: str | None,
+    ) -> None:
         self._reload(profiles)
         self.in_force = (configuration, registry)
         later = ",".join(
@@ -88,15 +132,35 @@ class Reloading:
             if name not in _AT_ONCE and getattr(configuration, name) != getattr(self._started_with, name)
         )
         plugins = sum(len(profile.plugins) for profile in profiles.all)
-        self._log.info(
-            "the configuration was reloaded",
+        log, message = self._log.info, "the configuration was reloaded"
+        if restart_needed is not None:
+            log, message = self._log.warning, f"{message}, but packages that changed need a restart"
+        log(
+            message,
             profiles=len(profiles.all),
             plugins=plugins,
             not_before_a_restart=later or None,
+            restart_needed_for=restart_needed,
         )
 
-    def _refused(self, why: str) -> None:
-        self._log.warning("the configuration was not reloaded", why=why)
+    def _refused(self, why: str, restart_needed: str | None = None) -> None:
+        self._log.warning("the configuration was not reloaded", why=why, restart_needed_for=restart_needed)
+
+
+def _described(error: BaseException) -> str:
+    """What a user can correct, or what a defect is and where."""
+    if isinstance(error, InputError):
+        return str(error)
+    place = extract_tb(error.__traceback__)[-1]
+    return f"{describe(error)} (at {place.filename}:{place.lineno})"
+
+
+def _installed_host() -> str:
+    """The version of this host that lies on the disk."""
+    try:
+        return version(_HOST)
+    except Exception:  # noqa: BLE001 - without metadata, or with broken ones
+        return "none"
 
 
 def _has_terminal() -> bool:

@@ -136,6 +136,17 @@ class Metrics(Collector):
         )
         self.counter("plugin_errors", "Failures of plugins, by plugin and hook.", ("plugin", "hook"), errors)
 
+        def early_retries() -> Samples:
+            none: Samples = {(one.name,): 0.0 for one in self.plugins.values() if "filter" in one.hooks}
+            return {**none, **{(name,): number for name, number in dict(counters.early_retries).items()}}
+
+        self.counter(
+            "plugin_early_retries",
+            "Rejections with a retry_at less than a tenth of a second away, for which the Run waits longer.",
+            ("plugin",),
+            early_retries,
+        )
+
 
 def counted(counts: Mapping[tuple[str, str], int]) -> dict[Labels, float]:
     """A copy, made in one step of the interpreter: other threads may count meanwhile."""

@@ -132,6 +132,7 @@ class Scheduler:
             dispatcher=self.dispatcher,
             clock=clock,
             metrics=self.metrics,
+            log=self._log,
             wakeup=self._wakeup,
             background_work=self.comparer.process_next if self.comparer is not None else lambda: False,
         )

@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from functools import partial
 
 from kruntimes_core.cluster.api_dispatcher import ApiDispatcher
 from kruntimes_core.cluster.clock import SLICE_TICKS, Clock
+from kruntimes_core.cluster.observability.log import Log, RareWarning
 from kruntimes_core.cluster.observability.metrics import Metrics
 from kruntimes_core.cluster.plugin_worker import PluginWorker
 from kruntimes_core.engine.clock import SECOND, Now
+from kruntimes_core.engine.counters import Counters
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.plugin_work import BatchRetryWork, PlanWork, Work, WorkResult
+from kruntimes_core.engine.scheduling_queue import SMALLEST_PAUSE
 
 # Timers of the loop stand still while the machine is suspended; the engine's clock does not. So the loop
 # looks at the engine every second at least.
 _LONGEST_REST_SECONDS = 1.0
+
+
+class EarlyRetries:
+    """Names a plugin that asks to be called again sooner than it is: at once, then once a minute at most."""
+
+    def __init__(self, counters: Counters, log: Log, clock: Clock) -> None:
+        self._counters = counters
+        self._warnings: defaultdict[str, RareWarning] = defaultdict(lambda: RareWarning(log, clock))
+        self._known: Counter[str] = Counter()
+
+    def look(self) -> None:
+        """Name those that did so since the last look."""
+        counts = self._counters.early_retries
+        if counts == self._known:
+            return
+        for plugin in counts - self._known:
+            self._warnings[plugin](
+                "a plugin asks to be called again too soon",
+                plugin=plugin,
+                called_again_after_seconds=SMALLEST_PAUSE / SECOND,
+            )
+        self._known = counts.copy()
 
 
 class SchedulingLoop:
@@ -35,6 +61,7 @@ class SchedulingLoop:
         dispatcher: ApiDispatcher,
         clock: Clock,
         metrics: Metrics,
+        log: Log,
         wakeup: asyncio.Event,
         background_work: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -48,6 +75,7 @@ class SchedulingLoop:
         self._dispatcher = dispatcher
         self._clock = clock
         self._metrics = metrics
+        self._early_retries = EarlyRetries(engine.counters, log, clock)
         self._wakeup = wakeup
         self._background_work = background_work
         self._timer: asyncio.TimerHandle | None = None
@@ -109,6 +137,7 @@ class SchedulingLoop:
         if isinstance(work, (PlanWork, BatchRetryWork)):
             self._metrics.planned(now.ticks - began)
         self._engine.finish(work, result, now)
+        self._early_retries.look()
         self._wakeup.set()
 
     # Rest

@@ -6,7 +6,7 @@ from typing import Any
 
 from kruntimes_core.engine.runs import Order
 from kruntimes_core.framework.profile import ActivePlugin
-from kruntimes_core.framework.runtime.plugin_calls import describe, safe_repr
+from kruntimes_core.framework.runtime.plugin_calls import can_be_ordered, describe, safe_repr
 
 
 def by_arrival(arrival: int) -> Order:
@@ -34,10 +34,11 @@ def greatest(last: Any, key: Any) -> Any:
 def check_key(plugin: ActivePlugin, key: Any, *samples: Any) -> None:
     """Raise `PluginError` if `key` cannot be ordered against `samples`, other keys of the plugin or None."""
     try:
-        ordered = bool(key == key) and key is not None
+        ordered = can_be_ordered(key)
         for sample in samples:
             if sample is not None:
-                ordered = ordered and isinstance(key < sample, bool) and isinstance(sample < key, bool)
+                # By their values: libraries of numbers have truth values of their own.
+                ordered = ordered and all(less in (True, False) for less in (key < sample, sample < key))
     except Exception as error:  # noqa: BLE001 - the comparison is the plugin author's
         raise plugin.error("queue_key", f"gave {safe_repr(key)}: {describe(error)}") from None
     if not ordered:

@@ -14,8 +14,8 @@ from kruntimes_core.engine.scheduling_queue.backoff import RunBackoff
 from kruntimes_core.engine.scheduling_queue.queue_sort import by_arrival, by_key, greatest, key_of
 from kruntimes_core.engine.scheduling_queue.unschedulable_runs import UnschedulableRuns
 
-# A plugin that names the next moment each time must not keep the host busy (semantics, Waiting and waking).
-_SMALLEST_PAUSE = SECOND // 10
+SMALLEST_PAUSE = SECOND // 10
+"""In ticks. A plugin that names the next moment each time must not keep the host busy."""
 
 
 class SchedulingQueue:
@@ -139,7 +139,7 @@ class SchedulingQueue:
     def retry_class_at(self, waiting: EquivalenceClass, moment: datetime) -> None:
         """Wake a class when a rejection may turn by itself (`Reject.retry_at`)."""
         now = self._clock.now.ticks
-        at = max(self._clock.tick_of(moment), now + _SMALLEST_PAUSE)
+        at = max(self._clock.tick_of(moment), now + SMALLEST_PAUSE)
         if waiting.arm(at, now):
             self._timers.at(
                 at,

@@ -82,6 +82,19 @@ def discover(installed: Iterable[Distribution] | None = None) -> tuple[Discovere
     return tuple(sorted(found, key=lambda claim: (claim.name, claim.distribution, claim.origin)))
 
 
+def changed_owners(before: Iterable[DiscoveredPlugin], after: Iterable[DiscoveredPlugin]) -> dict[str, str]:
+    """What was installed, upgraded or removed between two discoveries, by distribution: `1.0 -> 1.1`.
+
+    Of shadowed claims nothing was imported, so they do not count.
+    """
+    then, now = _owners(before), _owners(after)
+    return {
+        owner: _change(then.get(owner), now.get(owner))
+        for owner in sorted({*then, *now})
+        if then.get(owner) != now.get(owner)
+    }
+
+
 def other_owner(entry_point: EntryPoint, installed: Iterable[Distribution] | None = None) -> str | None:
     """Whose module an import of `entry_point` gave, where that is another distribution's of the same name.
 
@@ -100,6 +113,33 @@ def other_owner(entry_point: EntryPoint, installed: Iterable[Distribution] | Non
             known = _metadata(other)
             return f"{known.name} {known.version} ({file})"
     return None
+
+
+# Owners
+
+OTHER_FILES = " with other files"
+"""How a change of a distribution ends that kept its version."""
+
+_Owner = tuple[str, frozenset[tuple[str, str | None]]]
+"""The version of a distribution, and what it names in its entry points."""
+
+
+def owner_key(claim: DiscoveredPlugin) -> str:
+    """The name of a claim's distribution, in the spelling in which equal names are equal."""
+    return str(canonicalize_name(claim.distribution))
+
+
+def _owners(claims: Iterable[DiscoveredPlugin]) -> dict[str, _Owner]:
+    by_owner: dict[str, list[DiscoveredPlugin]] = {}
+    for claim in claims:
+        if claim.shadowed_by is None:
+            by_owner.setdefault(owner_key(claim), []).append(claim)
+    return {owner: (found[0].version, frozenset(_named(found))) for owner, found in by_owner.items()}
+
+
+def _change(then: _Owner | None, now: _Owner | None) -> str:
+    versions = [owner[0] if owner is not None else "none" for owner in (then, now)]
+    return " -> ".join(versions) + (OTHER_FILES if versions[0] == versions[1] else "")
 
 
 # Metadata
@@ -214,6 +254,15 @@ def _why_unreadable(error: Exception) -> str:
 
 
 # Files
+
+
+def module_changed_at(module: str) -> int | None:
+    """When the file of an imported module was last changed, in nanoseconds; None where there is none."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    try:
+        return Path(file).stat().st_mtime_ns if isinstance(file, str) else None
+    except OSError:
+        return None
 
 
 def _imported_file(module: str) -> tuple[Path, tuple[str, ...]] | None:

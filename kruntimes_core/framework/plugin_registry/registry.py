@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
+from importlib import invalidate_caches
 from importlib.metadata import Distribution
 from typing import Any
 
@@ -24,7 +26,15 @@ from kruntimes_core.framework.plugin_registry.checks import (
     is_off_by_default,
     register,
 )
-from kruntimes_core.framework.plugin_registry.discovery import DiscoveredPlugin, discover, other_owner
+from kruntimes_core.framework.plugin_registry.discovery import (
+    OTHER_FILES,
+    DiscoveredPlugin,
+    changed_owners,
+    discover,
+    module_changed_at,
+    other_owner,
+    owner_key,
+)
 from kruntimes_core.framework.plugin_registry.errors import InvalidPlugin, LoadError, plugin_code
 from kruntimes_core.framework.profile import ActivePlugin, CurrentCall, Hook
 
@@ -44,6 +54,8 @@ class LoadedPlugin:
     value: object
     declaration: Declaration
     hooks: Mapping[str, tuple[str, ...]]
+    code_changed_at: int | None
+    """See `module_changed_at`."""
 
 
 class PluginRegistry:
@@ -62,6 +74,45 @@ class PluginRegistry:
         self._loaded: dict[str, LoadedPlugin | LoadError] = {}
         self.current = CurrentCall()
         """What is being imported or built now: for a thread that limits the time of that."""
+        self.changed: Mapping[str, str] = {}
+        """Distributions that a restart would load otherwise: `1.0 -> 1.1` by name. See `again`."""
+
+    def again(self) -> PluginRegistry:
+        """The same plugins for a reload, and which distributions changed on the disk meanwhile.
+
+        Python does not load a module twice. So what is loaded stays, under the version that it had; what
+        failed is tried again; and a plugin of a changed distribution that is not loaded yet is refused: its
+        version would be known wrongly, or its modules be of two versions.
+        """
+        invalidate_caches()
+        claims = [claim for claims in self._discovered.values() for claim in claims]
+        again = copy(self)
+        again.changed = self._edited() | changed_owners(claims, discover(self._installed))
+        again.current = CurrentCall()
+        again._loaded = {
+            name: outcome
+            for name, outcome in self._loaded.items()
+            if isinstance(outcome, LoadedPlugin) or again._change_of(name) is not None
+        }
+        return again
+
+    def _edited(self) -> dict[str, str]:
+        """The distributions of loaded plugins whose files were changed, as those of an editable install."""
+        return {
+            owner_key(claim): f"{claim.version} -> {claim.version}{OTHER_FILES}"
+            for name, loaded in self._loaded.items()
+            if isinstance(loaded, LoadedPlugin)
+            for claim in self._discovered[name]
+            if claim.entry_point is not None
+            and module_changed_at(claim.entry_point.module) != loaded.code_changed_at
+        }
+
+    def _change_of(self, name: str) -> str | None:
+        """The change of the first distribution with a claim to `name` that changed."""
+        for claim in self.discovered(name):
+            if (change := self.changed.get(owner_key(claim))) is not None:
+                return f"{claim.distribution} changed since the start ({change}): restart to load it"
+        return None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -83,6 +134,8 @@ class PluginRegistry:
         """
         if name not in self._loaded:
             first = self._discovered[name][0]
+            if (change := self._change_of(name)) is not None:
+                raise LoadError(name, first.origin, change)
             with self.current.load(name, f"{first.distribution} {first.version}", "import"):
                 self._loaded[name] = _load(self._discovered[name], self._installed)
         outcome = self._loaded[name]
@@ -178,8 +231,16 @@ def _load(
     if not inspect.isclass(value):
         # Its Arguments are its class's: it is built already, and what is configured would be lost.
         declaration = replace(declaration, arguments=None)
+    module = first.entry_point.module if first.entry_point is not None else ""
     return LoadedPlugin(
-        first.name, first.distribution, first.version, first.origin, value, declaration, hooks
+        first.name,
+        first.distribution,
+        first.version,
+        first.origin,
+        value,
+        declaration,
+        hooks,
+        module_changed_at(module),
     )
 
 

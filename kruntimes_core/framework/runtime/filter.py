@@ -176,11 +176,6 @@ class FilterResult:
         """What decides how many Pods each filter rejects and why, besides which Pods there are."""
         return (self.feasible, *[(step.place, step.answers.version) for step in self.rejecting])
 
-    def retry_times(self) -> list[datetime]:
-        """When rejections may turn by themselves."""
-        kinds = [kind for step in self.rejecting for kind, _ in step.answers.rejected(step.came)]
-        return [retry_at for _, _, retry_at in kinds if retry_at is not None]
-
 
 class Filters:
     """The filters of one profile."""
@@ -215,6 +210,15 @@ class Filters:
             for (reason, _, _), number in step.answers.rejected(step.came):
                 counts[name, reason] = counts.get((name, reason), 0) + number
         return counts
+
+    def retry_times(self, result: FilterResult) -> list[tuple[datetime, str]]:
+        """When rejections may turn by themselves, each with the plugin that names the time."""
+        return [
+            (retry_at, self._plugins[step.place].name)
+            for step in result.rejecting
+            for (_, _, retry_at), _ in step.answers.rejected(step.came)
+            if retry_at is not None
+        ]
 
     def waiting_message(self, result: FilterResult, runtime: str) -> WaitingMessage:
         """Why the Run waits, where no Pod passed."""

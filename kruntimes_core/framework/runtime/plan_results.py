@@ -41,6 +41,8 @@ class Unschedulable(PlanResult):
     waiting_message: WaitingMessage
     retry_at: datetime | None = None
     """The earliest time at which a rejection may turn, besides any change."""
+    retry_by: str | None = None
+    """The plugin that named this time."""
 
 
 @dataclass(frozen=True, slots=True)

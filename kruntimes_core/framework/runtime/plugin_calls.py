@@ -10,7 +10,9 @@ import os
 import re
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
@@ -19,8 +21,13 @@ from pydantic import ValidationError
 from kruntimes_core.framework.hookspecs import Reject
 from kruntimes_core.framework.profile import ActivePlugin, Hook, InterruptedCallError, PluginError
 from kruntimes_core.model.messages import counted
+from kruntimes_core.model.quantity import Ratio
+from kruntimes_core.model.validation import whole
 
+MAX_SCORE = 100
 _LONGEST_PROBLEM = 500
+# Types of which each value has its place among the others.
+_ORDERED = frozenset({int, str, Ratio})
 # A reason: what a metav1.Condition accepts as one, in the CamelCase that Kubernetes uses.
 CAMEL_CASE = re.compile(r"[A-Z][A-Za-z0-9]{0,1023}")
 
@@ -92,41 +99,73 @@ def check_rejection(plugin: ActivePlugin, answer: Any, hook: str = "filter") -> 
         raise plugin.error(
             hook, f"gave pinned_elsewhere {safe_repr(answer.pinned_elsewhere)}; use True or False"
         )
-    if retry_at is not None and (not isinstance(retry_at, datetime) or retry_at.utcoffset() is None):
-        raise plugin.error(hook, f"gave retry_at {safe_repr(retry_at)}; use an aware datetime")
+    if retry_at is not None:
+        retry_at = _plain_time(plugin, hook, retry_at)
     if type(answer) is Reject and type(reason) is str and type(detail) in (str, type(None)) and not retry_at:
         return answer
     return Reject(
         str.__str__(reason),
         str.__str__(detail) if detail is not None else None,
-        retry_at.astimezone(UTC) if retry_at is not None else None,
+        retry_at,
         answer.pinned_elsewhere,
     )
 
 
 def check_scores(plugin: ActivePlugin, answers: list[Any]) -> list[Any]:
-    """The scores of a plugin: ints 0..100, or with a normalize any values that are equal to themselves."""
-    raw = "normalize" in plugin.hooks
-    for answer in answers:
-        if raw and (answer is None or answer != answer):
-            raise plugin.error("score", f"returned {safe_repr(answer)}; return a value that can be ordered")
-        if not raw and (type(answer) is not int or not 0 <= answer <= 100):
-            raise plugin.error("score", f"returned {safe_repr(answer)}; return an int from 0 to 100")
+    """The scores of a plugin: 0..100 as ints, or with a normalize any values that can be ordered."""
+    if "normalize" not in plugin.hooks:
+        return _scores(plugin, "score", answers, "returned {}; return an int from 0 to 100")
+    # There are thousands of Pods: their types are looked at together, and values only if that is not enough.
+    kinds = set(map(type, answers))
+    if all(issubclass(kind, tuple) for kind in kinds):
+        kinds = set(map(type, chain.from_iterable(answers)))
+    if not kinds <= _ORDERED:
+        for answer in answers:
+            if isinstance(answer, bool) or not can_be_ordered(answer):
+                problem = f"returned {safe_repr(answer)}; return a value that can be ordered"
+                raise plugin.error("score", problem)
     return answers
 
 
 def check_normalized_scores(plugin: ActivePlugin, answer: Any, expected: int) -> list[int]:
-    """The answer of normalize: one int 0..100 for each raw score."""
+    """The answer of normalize: one number 0..100 for each raw score, as ints."""
     if not isinstance(answer, Sequence) or isinstance(answer, str | bytes):
         raise plugin.error("normalize", f"returned {safe_repr(answer)}; return a sequence of ints")
     values = list(answer)
     if len(values) != expected:
         problem = f"returned {counted(len(values), 'value')} for {counted(expected, 'score')}"
         raise plugin.error("normalize", problem)
+    return _scores(plugin, "normalize", values, "gave {}; give ints from 0 to 100")
+
+
+def _scores(plugin: ActivePlugin, hook: str, values: list[Any], problem: str) -> list[int]:
+    """Scores 0..100 by their values (an `IntEnum`, an integer of numpy), as ints. Raises `PluginError`."""
+    if all([type(value) is int and 0 <= value <= MAX_SCORE for value in values]):  # noqa: C419 - faster
+        return values
+    scores = []
     for value in values:
-        if type(value) is not int or not 0 <= value <= 100:
-            raise plugin.error("normalize", f"gave {safe_repr(value)}; give ints from 0 to 100")
-    return values
+        try:
+            scores.append(whole("a score", value, 0, MAX_SCORE))
+        except (TypeError, ValueError):
+            raise plugin.error(hook, problem.format(safe_repr(value))) from None
+    return scores
+
+
+def can_be_ordered(value: Any) -> bool:
+    """Whether a raw score or queue key, or a part of one, is neither None nor a `nan`, which has no place."""
+    if value is None or value != value:
+        return False
+    return not isinstance(value, (tuple, list)) or all(map(can_be_ordered, value))
+
+
+def _plain_time(plugin: ActivePlugin, hook: str, value: Any) -> datetime:
+    """An aware time in UTC. A library's own "not a time" is a `datetime` that is not equal to itself."""
+    if isinstance(value, datetime) and value == value and value.utcoffset() is not None:
+        with suppress(OverflowError):  # as that of year 1 in a zone east of Greenwich
+            moment = value.astimezone(UTC)
+            plain = type(moment) is datetime
+            return moment if plain else datetime.combine(moment.date(), moment.time(), UTC)
+    raise plugin.error(hook, f"gave retry_at {safe_repr(value)}; use an aware datetime")
 
 
 def describe(error: BaseException) -> str:

@@ -124,13 +124,15 @@ class Runner:
         made_from = (id(inputs.state), inputs.pods.present, *filtered.made_from())
         if results.unschedulable is not None and results.unschedulable[0] == made_from:
             return results.unschedulable[1]
-        times = filtered.retry_times()
+        times = self._filters.retry_times(filtered)
+        retry_at, retry_by = min([one for one in times if one[0] > inputs.snapshot.now], default=(None, None))
         outcome = Unschedulable(
             prefilter_state=inputs.state,
             rejections=self._filters.counted(filtered),
             verdicts=filtered.verdicts(inputs.pods) if self._records else None,
             waiting_message=self._filters.waiting_message(filtered, inputs.run.runtime),
-            retry_at=min([at for at in times if at > inputs.snapshot.now], default=None),
+            retry_at=retry_at,
+            retry_by=retry_by,
         )
         if outcome.verdicts is None and not times:
             results.unschedulable = (made_from, outcome)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from engine_scenes import full
 
 from kruntimes_core import Reject, RuntimePod, Snapshot
@@ -13,6 +14,8 @@ from kruntimes_core.testing import condition_object
 from kruntimes_core.testing.builders import NAMESPACE, NOW
 from kruntimes_core.testing.harness import PODS, Host, refuse
 from kruntimes_core.testing.plugins import fake_plugin, profiles_of
+
+PAUSE = timedelta(seconds=0.1)
 
 
 def test_a_retry_delay_and_a_backoff_wake_by_timer(host: Host) -> None:
@@ -107,3 +110,63 @@ def test_a_filter_that_names_the_next_moment_each_time_does_not_keep_the_host_bu
     host.advance(1)
     assert host.wakeups == {WakeupSource.TIMER: 10}
     assert host.cycles == 1 + 10
+    assert host.engine.counters.early_retries == {"Fake": 11}
+
+
+@pytest.mark.parametrize(
+    ("away", "early"),
+    [(timedelta(microseconds=1), 3), (timedelta(microseconds=99_999), 3), (PAUSE, 0)],
+    ids=str,
+)
+def test_the_plugin_that_names_a_time_within_the_smallest_pause_is_counted(
+    away: timedelta, early: int
+) -> None:
+    """Of several rejections, it is the one that names the earliest time."""
+    later = fake_plugin(
+        "Later",
+        filter=lambda pod: Reject("No", retry_at=NOW + timedelta(hours=1)) if pod.name == "py-0" else None,
+        reasons=["No"],
+    )
+    soon = fake_plugin(
+        "Soon", filter=lambda pod, snapshot: Reject("No", retry_at=snapshot.now + away), reasons=["No"]
+    )
+    host = Host(profiles_of(later, soon))
+    host.pod("py-0")
+    host.pod("py-1")
+    host.run("r")
+    host.settle()
+    host.advance(0.2)
+    assert host.engine.counters.early_retries == ({"Soon": early} if early else {})
+
+
+def test_runs_that_each_name_the_next_moment_wait_for_the_smallest_pause_each() -> None:
+    """Each is a class of its own, by its state."""
+    host = Host(
+        profiles_of(
+            fake_plugin(
+                prefilter=lambda run: run.name,
+                filter=lambda pod, state, snapshot: Reject(
+                    "Naps", retry_at=snapshot.now + timedelta.resolution
+                ),
+                reasons=["Naps"],
+            )
+        )
+    )
+    host.pod("py-0")
+    for number in range(3):
+        host.run(f"r{number}")
+    host.settle()
+    host.advance(1)
+    assert host.cycles == 3 * (1 + 10)
+
+
+def test_a_reserve_that_asks_to_be_called_again_at_once_waits_for_its_backoff() -> None:
+    def reserve(pod: RuntimePod) -> Reject:
+        return Reject("Taken", retry_at=NOW + timedelta.resolution)
+
+    host = Host(profiles_of(fake_plugin(reserve=reserve, reasons=["Taken"])))
+    host.pod("py-0")
+    host.run("r")
+    host.settle()
+    host.advance(6)
+    assert host.cycles == 3 * 2  # at once and after 1 and 3 seconds: a plan, and one without the Pod

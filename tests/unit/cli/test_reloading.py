@@ -86,7 +86,7 @@ def test_what_counts_from_the_next_start_is_named(tmp_path: Path) -> None:
     assert 'not_before_a_restart="heartbeatStalenessSeconds,requestsInFlight"' in line
 
 
-def test_without_a_file_the_plugins_that_are_installed_now_count() -> None:
+def test_without_a_file_the_defaults_count() -> None:
     host, line = reloaded(None)
     assert len(host.profiles) == 1
     assert "not_before_a_restart=heartbeatStalenessSeconds\n" in line

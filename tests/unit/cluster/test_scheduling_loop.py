@@ -7,6 +7,7 @@ import asyncio
 from virtual.site import Site, play
 from virtual.time import InlinePlanner
 
+from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.scheduler.scheduling_loop import SchedulingLoop
 from kruntimes_core.framework.configuration import Profiles
 
@@ -38,6 +39,7 @@ def test_others_have_their_turns_while_the_last_work_is_finished(profiles: Profi
             dispatcher=site.host.dispatcher,
             clock=site.clock,
             metrics=site.host.metrics,
+            log=Log(site.lines, site.clock),
             wakeup=asyncio.Event(),
             background_work=background_work,
         )

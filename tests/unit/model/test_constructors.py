@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from datetime import UTC, datetime
+from decimal import Decimal
 from enum import IntEnum
 from fractions import Fraction
 from typing import Any
@@ -53,6 +54,19 @@ class Cores(IntEnum):
     TWO = 2
 
 
+class ArrayInteger:
+    """An integer as libraries of arrays have them: no `int`, of fixed width, so that it overflows."""
+
+    def __init__(self, value: int) -> None:
+        self._value = value
+
+    def __index__(self) -> int:
+        return self._value
+
+    def __lshift__(self, bits: int) -> ArrayInteger:
+        return ArrayInteger((self._value << bits) % 2**64)
+
+
 REFUSED: list[Callable[[], object]] = [
     lambda: FrozenMap("ab"),  # type: ignore[arg-type]
     lambda: FrozenMap([]),  # type: ignore[arg-type]
@@ -64,6 +78,10 @@ REFUSED: list[Callable[[], object]] = [
     lambda: Request({"cpu": Fraction(1, 2)}),  # type: ignore[dict-item]
     lambda: Capacity({"cpu": "2"}),  # type: ignore[dict-item]
     lambda: Capacity({"cpu": 1.5}),  # type: ignore[dict-item]
+    lambda: Capacity({"cpu": Decimal(2)}),  # type: ignore[dict-item]
+    lambda: Capacity({"cpu": False}),
+    lambda: Request({"cpu": Decimal(2)}),  # type: ignore[dict-item]
+    lambda: Request({"cpu": float("nan")}),  # type: ignore[dict-item]
     lambda: Capacity({"cpu": Fraction(-1, 2)}),
     lambda: Requirement("a", "Includes", frozenset({"b"})),  # type: ignore[arg-type]
     lambda: Requirement("a", Operator.IN, "bc"),  # type: ignore[arg-type]
@@ -96,6 +114,12 @@ REFUSED: list[Callable[[], object]] = [
     lambda: Snapshot(namespace="a", runtime="py", now=NAIVE),
     lambda: Workspace(**IDENTITY, phase="Bond"),  # type: ignore[arg-type]
     lambda: Ratio(1, Fraction(1, 2)),
+    lambda: Ratio.of(True, 2),
+    lambda: Ratio.of(1.0, 2),  # type: ignore[arg-type]
+    lambda: Ratio.of(1, Decimal(2)),  # type: ignore[arg-type]
+    lambda: Ratio.of(Fraction(1, 2), 2),  # type: ignore[arg-type]
+    lambda: Ratio.of(1, 0),
+    lambda: Ratio.of(1, -2),
     lambda: micro_time(NAIVE),
     # Builders
     lambda: matching(app=1),  # type: ignore[arg-type]
@@ -132,9 +156,28 @@ def test_what_has_one_meaning_is_converted() -> None:
     assert requirement == Requirement("a", Operator.IN, frozenset({"b"}))
     assert LabelSelector([requirement]).matches({"a": "b"})
     assert Affinity(required=[TERM]) == Affinity(required=(TERM,))  # type: ignore[arg-type]
-    assert type(Request({"cpu": Cores.TWO})["cpu"]) is int
     assert type(Capacity({"cpu": Fraction(4, 2)})["cpu"]) is int
-    assert WeightedTerm(Cores.TWO, TERM).weight == 2
+
+
+@pytest.mark.parametrize("two", [Cores.TWO, ArrayInteger(2)], ids=["IntEnum", "__index__"])
+def test_a_whole_number_counts_by_its_value(two: Any) -> None:
+    values: list[object] = [
+        Request({"cpu": two})["cpu"],
+        Capacity({"cpu": two})["cpu"],
+        Targets({LabelSet(): two})[LabelSet()],
+        Run(**IDENTITY, attempt=two).attempt,
+        RuntimePod(**IDENTITY, usage=FrozenMap({"cpu": two})).usage["cpu"],
+        WeightedTerm(two, TERM).weight,
+        make_affinity(preferred=[(two, SELECTOR)]).preferred[0].weight,
+        affinity_object(preferred=[(two, {})])["runAffinity"][
+            "preferredDuringSchedulingIgnoredDuringExecution"
+        ][0]["weight"],
+        run_object(requests={"cpu": two})["spec"]["resources"]["requests"]["cpu"],
+    ]
+    assert [(type(value), value) for value in values] == [(int, 2)] * len(values)
+    assert pod_object(capacity={"cpu": two})["metadata"]["annotations"] == {"kruntimes.io/capacity.cpu": "2"}
+    assert Ratio.of(two, ArrayInteger(3)) == Ratio.of(2, 3)  # type: ignore[arg-type]
+    assert {type(part) for part in Ratio.of(two, 3)} == {int, Fraction}
 
 
 def test_plain_mappings_and_texts_become_the_values_of_a_pod_and_a_run() -> None:
