@@ -14,7 +14,6 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-import pluggy
 from pydantic import ValidationError
 
 from kruntimes_core.framework.configuration.arguments import hides, known_arguments, unknown_argument
@@ -37,7 +36,6 @@ from kruntimes_core.framework.plugin_registry import (
     LoadError,
     PluginRegistry,
     build_plugin,
-    create_manager,
 )
 from kruntimes_core.framework.profile import ActivePlugin, CurrentCall, PluginError, Profile, Profiles
 from kruntimes_core.framework.runtime.plugin_calls import describe
@@ -233,13 +231,12 @@ class _ProfileBuilder:
 
     def build(self) -> Profile:
         """Build the plugins that are active. Raises as `build_profiles`."""
-        manager = create_manager()
         active, plugins = [], []
         for plugin in configured_plugins(self.profile, self.registry):
             try:
                 if is_active(plugin, self.registry):
                     active.append(plugin)
-                    plugins.append(self._attempt(manager, plugin))
+                    plugins.append(self._attempt(plugin))
             except LoadError as error:
                 raise error.advising(self._how_to_disable(plugin)) from error
         return Profile(
@@ -275,13 +272,13 @@ class _ProfileBuilder:
         rest = [state for state in states if state.state is not ActivationState.ACTIVE]
         return active + sorted(rest, key=lambda state: state.name)
 
-    def _attempt(self, manager: pluggy.PluginManager, plugin: ConfiguredPlugin) -> ActivePlugin:
+    def _attempt(self, plugin: ConfiguredPlugin) -> ActivePlugin:
         """Build a plugin, and note what became of it. Raises as `_build`."""
         key = (self.profile.name, plugin.name)
         try:
             loaded = self.registry.load(plugin.name)
             self._check_single(loaded)
-            built = self._build(manager, plugin, loaded)
+            built = self._build(plugin, loaded)
         except InputError as error:
             self.attempts[key] = error
             raise
@@ -303,9 +300,7 @@ class _ProfileBuilder:
                 )
                 raise LoadError(loaded.name, loaded.origin, problem)
 
-    def _build(
-        self, manager: pluggy.PluginManager, plugin: ConfiguredPlugin, loaded: LoadedPlugin
-    ) -> ActivePlugin:
+    def _build(self, plugin: ConfiguredPlugin, loaded: LoadedPlugin) -> ActivePlugin:
         model = loaded.declaration.arguments
         if plugin.path is not None:
             path = (*plugin.path, "arguments")
@@ -316,7 +311,7 @@ class _ProfileBuilder:
                 hint = did_you_mean(str(unknown[-1]), known_arguments(model, unknown, plugin.arguments))
                 raise self.origin.error((*path, *unknown), f"unknown argument{hint}")
         try:
-            return build_plugin(manager, loaded, plugin.arguments, plugin.weight, self.registry.current)
+            return build_plugin(loaded, plugin.arguments, plugin.weight, self.registry.current)
         except ValidationError as error:
             # Not "from error", whose traceback would show the values, secrets among them.
             raise self._bad_arguments(error, model, plugin) from None
@@ -342,11 +337,10 @@ class _ProfileBuilder:
         return f"to start without it, configure {place}: {{disabled: [{plugin.name}]}}"
 
     def _build_what_was_not_tried(self, plugins: Iterable[ConfiguredPlugin]) -> None:
-        manager = create_manager()
         for plugin in plugins:
             with suppress(InputError):
                 if (self.profile.name, plugin.name) not in self.attempts and is_active(plugin, self.registry):
-                    self._attempt(manager, plugin)
+                    self._attempt(plugin)
 
     def _states(self, name: str, plugin: ConfiguredPlugin | None) -> Iterator[PluginState]:
         for claim in self.registry.discovered(name):
@@ -382,12 +376,11 @@ def _build_again(
     active: Iterable[ConfiguredPlugin], registry: PluginRegistry, current: CurrentCall
 ) -> tuple[ActivePlugin, ...]:
     """New instances of the plugins of a profile. Raises `PluginError` for one that cannot be built now."""
-    manager = create_manager()
     plugins = []
     for plugin in active:
         loaded = registry.load(plugin.name)
         try:
-            plugins.append(build_plugin(manager, loaded, plugin.arguments, plugin.weight, current))
+            plugins.append(build_plugin(loaded, plugin.arguments, plugin.weight, current))
         except (LoadError, ValidationError) as error:
             cause = error.cause if isinstance(error, LoadError) else describe(error)
             origin = f"{loaded.distribution} {loaded.version}"

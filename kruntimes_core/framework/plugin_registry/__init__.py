@@ -13,7 +13,6 @@ from kruntimes_core.framework.plugin_registry.registry import (
     LoadedPlugin,
     PluginRegistry,
     build_plugin,
-    create_manager,
 )
 
 __all__ = [
@@ -26,6 +25,5 @@ __all__ = [
     "LoadedPlugin",
     "PluginRegistry",
     "build_plugin",
-    "create_manager",
     "plugin_code",
 ]

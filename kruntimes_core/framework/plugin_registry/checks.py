@@ -22,6 +22,7 @@ from pydantic import BaseModel
 
 from kruntimes_core.framework.hookspecs import PROJECT, SchedulerHooks, argument_names, hook_names
 from kruntimes_core.framework.plugin_registry.errors import HOST_API, InvalidPlugin, plugin_code
+from kruntimes_core.framework.profile import Hook
 from kruntimes_core.framework.runtime.plugin_calls import safe_repr
 from kruntimes_core.model.messages import did_you_mean
 
@@ -64,9 +65,12 @@ class HookImplementation:
     """The marker's options that are not at their default, as `tryfirst`."""
 
 
-def register(manager: pluggy.PluginManager, name: str, plugin: object) -> tuple[HookImplementation, ...]:
-    """Register a plugin (a class, a module or an object), and return what it marked, by hook name."""
-    manager.register(plugin, name=name)
+def _marked(plugin: object) -> list[HookImplementation]:
+    """What a plugin (a class, a module or an object) marked, by hook name."""
+    # A manager without specifications accepts everything, so that more can be said about a misspelt name
+    # than that it is unknown.
+    manager = pluggy.PluginManager(PROJECT)
+    manager.register(plugin)
     found = [
         HookImplementation(
             caller.name,
@@ -75,22 +79,32 @@ def register(manager: pluggy.PluginManager, name: str, plugin: object) -> tuple[
         )
         for caller in manager.get_hookcallers(plugin) or ()
         for implementation in caller.get_hookimpls()
-        if implementation.plugin is plugin
     ]
-    return tuple(sorted(found, key=lambda implementation: implementation.hook))
+    return sorted(found, key=lambda implementation: implementation.hook)
 
 
-def check_plugin(plugin: object) -> tuple[Declaration, dict[str, tuple[str, ...]]]:
-    """What a class, a module or an object declares, and its hooks with the arguments that they name.
+def check_plugin(plugin: object) -> tuple[Declaration, dict[str, Hook]]:
+    """What a class, a module or an object declares, and its hooks; those of a class take `self` first.
 
     Raises `InvalidPlugin` for the first thing that is wrong with it, which may be that looking at it
     runs code of its own (a `__dir__`, a property, a mapping) that fails.
     """
     with plugin_code("it fails when it is looked at", advice="correct it"):
-        arguments = _check_hooks(plugin)
+        hooks = _check_hooks(plugin)
         declaration = _read_declaration(plugin)
-        _check_declared(plugin, declaration, arguments)
-        return declaration, arguments
+        _check_declared(plugin, declaration, hooks)
+        return declaration, hooks
+
+
+def check_specification(plugin: object) -> None:
+    """Let pluggy compare a built plugin with the specifications. Raises `InvalidPlugin`."""
+    manager = pluggy.PluginManager(PROJECT)
+    manager.add_hookspecs(SchedulerHooks)
+    try:
+        manager.register(plugin)
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        raise InvalidPlugin(f"pluggy refuses it: {error}") from error
 
 
 def is_off_by_default(plugin: object) -> bool:
@@ -98,24 +112,20 @@ def is_off_by_default(plugin: object) -> bool:
     return inspect.getattr_static(plugin, "on_by_default", True) is False
 
 
-def _check_hooks(plugin: object) -> dict[str, tuple[str, ...]]:
-    # A manager without specifications accepts everything, so that more can be said about a misspelt name
-    # than that it is unknown.
-    found = register(pluggy.PluginManager(PROJECT), "plugin", plugin)
+def _check_hooks(plugin: object) -> dict[str, Hook]:
+    found = _marked(plugin)
     _check_marks(plugin, found)
-    arguments = {one.hook: _check_function(one, plugin) for one in found}
-    _check_together(arguments)
-    for one in found:
-        _check_annotations(one.hook, one.function, normalized="normalize" in arguments)
-    return arguments
+    hooks = {one.hook: Hook(one.function, _check_function(one, plugin)) for one in found}
+    _check_together(hooks)
+    for name, hook in hooks.items():
+        _check_annotations(name, hook.function, normalized="normalize" in hooks)
+    return hooks
 
 
-def _check_declared(
-    plugin: object, declaration: Declaration, arguments: Mapping[str, tuple[str, ...]]
-) -> None:
+def _check_declared(plugin: object, declaration: Declaration, hooks: Mapping[str, Hook]) -> None:
     if declaration.arguments is not None and inspect.ismodule(plugin):
         raise InvalidPlugin("a module cannot be given Arguments: name a class in the entry point")
-    if CAPACITY in declaration.provides and "filter" not in arguments:
+    if CAPACITY in declaration.provides and "filter" not in hooks:
         raise InvalidPlugin(
             f"it provides {CAPACITY}, but has no filter that could: add one, or remove provides"
         )
@@ -147,15 +157,15 @@ def _check_unmarked(name: str, attribute: object) -> None:
         raise InvalidPlugin(f"{name} is a {kind}, which cannot be a hook: write a function, or rename it")
 
 
-def _check_together(arguments: dict[str, tuple[str, ...]]) -> None:
-    if "normalize" in arguments and "score" not in arguments:
+def _check_together(hooks: Mapping[str, Hook]) -> None:
+    if "normalize" in hooks and "score" not in hooks:
         raise InvalidPlugin("it has normalize without score: add the score that is to be normalized")
-    if "prefilter" in arguments:
+    if "prefilter" in hooks:
         return
-    for hook, names in sorted(arguments.items()):
-        if "state" in names:
+    for name, hook in hooks.items():
+        if "state" in hook.names:
             raise InvalidPlugin(
-                f"{hook} takes state, but there is no prefilter to make it: add one, or drop the argument"
+                f"{name} takes state, but there is no prefilter to make it: add one, or drop the argument"
             )
 
 

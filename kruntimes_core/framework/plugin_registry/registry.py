@@ -15,16 +15,13 @@ from importlib import invalidate_caches
 from importlib.metadata import Distribution
 from typing import Any
 
-import pluggy
 from pydantic import ValidationError
 
-from kruntimes_core.framework.hookspecs import PROJECT, SchedulerHooks
 from kruntimes_core.framework.plugin_registry.checks import (
     Declaration,
-    HookImplementation,
     check_plugin,
+    check_specification,
     is_off_by_default,
-    register,
 )
 from kruntimes_core.framework.plugin_registry.discovery import (
     OTHER_FILES,
@@ -43,8 +40,8 @@ from kruntimes_core.framework.profile import ActivePlugin, CurrentCall, Hook
 class LoadedPlugin:
     """A plugin that was imported and checked, not yet built.
 
-    value: the class, module or object that its entry point names. hooks: hook name to the names of
-    its arguments. origin: distribution, version and entry point, for errors.
+    value: the class, module or object that its entry point names. origin: distribution, version and entry
+    point, for errors.
     """
 
     name: str
@@ -53,7 +50,7 @@ class LoadedPlugin:
     origin: str
     value: object
     declaration: Declaration
-    hooks: Mapping[str, tuple[str, ...]]
+    hooks: Mapping[str, Hook]
     code_changed_at: int | None
     """See `module_changed_at`."""
 
@@ -152,21 +149,13 @@ class PluginRegistry:
         return None
 
 
-def create_manager() -> pluggy.PluginManager:
-    """A manager of one profile's plugins, which knows the seven hooks and no plugin."""
-    manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(SchedulerHooks)
-    return manager
-
-
 def build_plugin(
-    manager: pluggy.PluginManager,
     loaded: LoadedPlugin,
     arguments: Mapping[str, Any] | None = None,
     weight: int = 1,
     current: CurrentCall | None = None,
 ) -> ActivePlugin:
-    """Build one plugin for one profile, register it in the profile's manager and resolve its hooks.
+    """Build one plugin for one profile, and resolve its hooks.
 
     arguments: as configured; None when nothing is. current: where that is noted. Raises
     `pydantic.ValidationError` for arguments that the plugin's `Arguments` refuses, and `LoadError` for
@@ -177,15 +166,15 @@ def build_plugin(
         with noting.load(loaded.name, f"{loaded.distribution} {loaded.version}", "constructor"):
             plugin = _instance(loaded, arguments)
             # Attributes may be set while it is built, so what was checked of the class is checked again.
-            declaration, names = check_plugin(plugin)
-            found = _register(manager, loaded.name, plugin)
+            declaration, hooks = check_plugin(plugin)
+            check_specification(plugin)
     except InvalidPlugin as invalid:
         raise LoadError(loaded.name, loaded.origin, str(invalid)) from invalid
     return ActivePlugin(
         name=loaded.name,
         distribution=loaded.distribution,
         version=loaded.version,
-        hooks={one.hook: Hook(one.function, names[one.hook]) for one in found},
+        hooks=hooks,
         reasons=declaration.reasons,
         weight=weight,
         stateful=declaration.stateful,
@@ -254,15 +243,3 @@ def _instance(loaded: LoadedPlugin, arguments: Mapping[str, Any] | None) -> obje
         given = () if model is None else (model.model_validate(dict(arguments or {})),)
     with plugin_code("it cannot be built", advice):
         return create(*given)
-
-
-def _register(manager: pluggy.PluginManager, name: str, plugin: object) -> tuple[HookImplementation, ...]:
-    """Let pluggy check a built plugin against the specifications. Raises `InvalidPlugin`."""
-    try:
-        found = register(manager, name, plugin)
-        manager.check_pending()
-    except pluggy.PluginValidationError as error:
-        raise InvalidPlugin(f"pluggy refuses it: {error}") from error
-    except ValueError as error:
-        raise InvalidPlugin("the same object is a plugin under another name: keep one of the two") from error
-    return found

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from kruntimes_core.framework.plugin_registry import LoadError, build_plugin, create_manager
+from kruntimes_core.framework.plugin_registry import LoadError, build_plugin
 from kruntimes_core.framework.profile import ActivePlugin
 
 WITH_ARGUMENTS = """
@@ -25,7 +25,7 @@ class Alpha:
 
 
 def build(environment: Any, name: str = "Alpha", **options: Any) -> ActivePlugin:
-    return build_plugin(create_manager(), environment.registry().load(name), **options)
+    return build_plugin(environment.registry().load(name), **options)
 
 
 def test_a_class_is_built_with_its_checked_arguments(environment: Any) -> None:
@@ -47,7 +47,7 @@ def test_arguments_default_and_are_refused_by_the_plugins_own_model(environment:
 def test_each_profile_has_an_instance_of_its_own(environment: Any) -> None:
     environment.install("Alpha")
     installed = environment.registry().load("Alpha")
-    first, second = (build_plugin(create_manager(), installed) for _ in range(2))
+    first, second = (build_plugin(installed) for _ in range(2))
     instances = [getattr(built.hooks["filter"].function, "__self__") for built in (first, second)]  # noqa: B009
     assert instances[0] is not instances[1]
 
@@ -104,12 +104,3 @@ def test_a_model_of_arguments_that_raises_oddly_is_the_plugins_fault(environment
     environment.install("Alpha", source)
     with pytest.raises(LoadError, match="its Arguments fail: KeyError"):
         build(environment)
-
-
-def test_one_object_is_not_two_plugins(environment: Any) -> None:
-    module = environment.install("Alpha", "@hookimpl\ndef filter(pod): ...", value="")
-    environment.claim("acme-beta", "1", f"Beta = {module}")
-    registry, manager = environment.registry(), create_manager()
-    build_plugin(manager, registry.load("Alpha"))
-    with pytest.raises(LoadError, match="a plugin under another name"):
-        build_plugin(manager, registry.load("Beta"))

@@ -95,7 +95,8 @@ class Alpha:
 """,
     )
     installed = environment.registry().load("Alpha")
-    assert installed.hooks == {"prefilter": ("run",), "filter": ("state", "pod")}
+    named = {name: hook.names for name, hook in installed.hooks.items()}
+    assert named == {"prefilter": ("run",), "filter": ("state", "pod")}
     declared = installed.declaration
     assert declared.reasons == {"Full": 'room for runtime "{runtime}"'}
     assert (declared.stateful, declared.normalize_keeps_best, declared.on_by_default) == (True, True, False)
