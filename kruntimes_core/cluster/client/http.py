@@ -100,7 +100,8 @@ class HttpTransport:
             finally:
                 answer.release()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _transport_error(error, call, sent=body is None or body.handed_over) from error
+            sent = body is None or body.handed_over
+            raise _transport_error(_without_frames(error), call, sent=sent) from error
 
     async def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
         """See `Transport`."""
@@ -115,7 +116,7 @@ class HttpTransport:
             finally:
                 answer.close()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise _transport_error(error, call, sent=True) from error
+            raise _transport_error(_without_frames(error), call, sent=True) from error
 
     async def close(self) -> None:
         """Close all connections."""
@@ -160,6 +161,19 @@ def _query_text(query: Query) -> str:
 @lru_cache(maxsize=32)
 def _limit(seconds: float) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=seconds, sock_connect=_CONNECT_SECONDS)
+
+
+def _without_frames(error: Exception) -> Exception:
+    """The same error, without the frames that it came through, and so for what caused it.
+
+    aiohttp keeps the error of a connection with the connection, to which the frames refer: a circle that is
+    never freed once it is frozen (`garbage_collection`).
+    """
+    link: BaseException | None = error
+    while link is not None:
+        link.__traceback__ = None
+        link = link.__cause__ or link.__context__
+    return error
 
 
 def _transport_error(error: Exception, call: Call, *, sent: bool) -> TransportError:

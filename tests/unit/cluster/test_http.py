@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -281,13 +283,48 @@ def test_a_stream_that_goes_silent_ends_with_its_limit() -> None:
 
 
 def test_a_stream_that_breaks_is_no_clean_end() -> None:
-    async def handler(request: web.Request) -> web.StreamResponse:
-        stream = web.StreamResponse()
-        await stream.prepare(request)
-        await stream.write(b"one\n")
-        assert request.transport is not None
-        request.transport.abort()
-        return stream
-
     with pytest.raises(TransportError):
-        streamed(handler)
+        streamed(_breaks)
+
+
+async def _breaks(request: web.Request) -> web.StreamResponse:
+    stream = web.StreamResponse()
+    await stream.prepare(request)
+    await stream.write(b"one\n")
+    assert request.transport is not None
+    request.transport.abort()
+    return stream
+
+
+@pytest.mark.parametrize(
+    ("handler", "seconds"),
+    [(_breaks, 10.0), (_hangs_up, 10.0), (_says_nothing, 0.05)],
+    ids=["breaks in the middle", "has no answer", "falls silent"],
+)
+def test_what_broke_refers_to_no_frame_that_keeps_its_connection(handler: Handler, seconds: float) -> None:
+    """What is frozen is freed only where it is part of no circle (see `garbage_collection`)."""
+
+    async def main() -> list[object]:
+        async with served(handler) as server, connected(server) as transport:
+            await _fail(transport, call(seconds=seconds))
+            gc.collect()
+            gc.disable()
+            gc.set_debug(gc.DEBUG_SAVEALL)
+            await _fail(transport, call(seconds=seconds))
+            gc.collect()
+            return [one for one in gc.garbage if isinstance(one, FrameType | BaseException)]
+
+    try:
+        assert asyncio.run(main()) == []
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+
+
+async def _fail(transport: HttpTransport, asked: Call) -> None:
+    with suppress(TransportError):
+        async for _ in transport.stream(asked):
+            pass
+    with suppress(TransportError):
+        await transport.request(asked)
