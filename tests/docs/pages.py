@@ -1,8 +1,9 @@
 """Pages of the documentation, cut into what a test can hold to the code: blocks, tables, links.
 
 A comment on the line above a block says what the block is: `file: PATH` quotes a file of the checkout,
-`write: PATH` is what the reader is told to write there, `on a cluster` is run by `tests/deploy` on a real API
-server, and `not run` needs what a test does not have.
+`write: PATH` is what the reader is told to write there, `write and run: PATH` is Python that is also run with
+the other Python of the page, `on a cluster` is run by `tests/deploy` on a real API server, and `not run`
+needs what a test does not have.
 """
 
 from __future__ import annotations

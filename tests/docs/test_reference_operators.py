@@ -17,7 +17,7 @@ from kruntimes_core.engine.decisions import Outcome
 from kruntimes_core.framework.configuration import ActivationState, models
 from kruntimes_core.framework.configuration.models import Section
 from tests.docs.pages import ROOT, all_pages, first_column, page, rows
-from tests.docs.shell import Shell
+from tests.docs.shell import installed
 
 CONFIGURATION = page("docs/reference/configuration.md")
 COMMAND = page("docs/reference/cli.md")
@@ -121,7 +121,7 @@ def test_outcomes_are_those_of_the_record() -> None:
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    shell = Shell(tmp_path_factory.mktemp("reader"))
+    shell = installed(tmp_path_factory.mktemp("reader"))
     (text,) = shell.run(["kruntimes plan -f docs/examples/first-plan.yaml --explain -o json"])
     return json.loads(text)
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.docs.shell import Command, Shell, alike, commands
+from tests.docs.shell import Command, alike, commands, installed, writing
 
 
 def test_commands_and_their_outputs_are_told_apart() -> None:
@@ -25,11 +25,16 @@ def test_lines_may_be_left_out_and_durations_differ() -> None:
 
 
 def test_a_shell_keeps_its_status_and_its_errors(tmp_path: Path) -> None:
-    printed = Shell(tmp_path).run(["false\n", "echo $?\n", "echo no >&2\n", "true\n", "echo $?\n"])
+    printed = installed(tmp_path).run(["false\n", "echo $?\n", "echo no >&2\n", "true\n", "echo $?\n"])
     assert printed == ["", "1\n", "no\n", "", "0\n"]
 
 
+def test_a_shell_writes_what_a_page_shows(tmp_path: Path) -> None:
+    lines = ["mkdir a && cd a\n", writing("b/c.txt", "$HOME 'x'\n\\n\n"), "cat b/c.txt\n", "pwd\n"]
+    assert installed(tmp_path).run(lines) == ["", "", "$HOME 'x'\n\\n\n", f"{tmp_path}/a\n"]
+
+
 def test_a_reader_has_the_supplied_plugins_and_no_example(tmp_path: Path) -> None:
-    (listed,) = Shell(tmp_path).run(["kruntimes plugins list -o name\n"])
+    (listed,) = installed(tmp_path).run(["kruntimes plugins list -o name\n"])
     assert "LeastLoaded" in listed.split()
     assert "ZoneSpread" not in listed.split()
