@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from contrast.affinity import AFFINITY
-from contrast.cases import FUNCTION, OF_THE_WHOLE, REMOVED, TASK, Create, accepted, refused
-from contrast.requests import REQUESTS
-from contrast.sources import SOURCES
+from contrast.cases import (
+    FUNCTION,
+    INLINE,
+    OF_THE_WHOLE,
+    REMOVED,
+    REPOSITORY,
+    TASK,
+    Create,
+    accepted,
+    refused,
+)
+from realcluster.client import Object
 
 
 def _task(**fields: object) -> dict[str, object]:
@@ -134,6 +142,157 @@ LIFE = [
     ),
     refused("deleted before it is finished", "spec.ttlSecondsAfterFinished", ttlSecondsAfterFinished=-1),
     refused("deleted after a longer time", OF_THE_WHOLE, ttlSecondsAfterFinished=2**31),
+]
+
+# By what they request: the pattern of Kubernetes quantities, which lets more through than counts.
+
+TAKEN = (1, 0, -1, "2", "2k", "1Ki", "2e3", "2000m", "500m", "+1", ".5", "1.", "1E3", "1e999999999", "1e1.5")
+NOT_TAKEN = ("", "two", "1 Gi", "1Kb", "0x10", "1e", "--1", "1,5", "∞", True, 1.5, [1])
+
+REQUESTS: list[Create] = [
+    accepted("empty resources", resources={}),
+    accepted("name with a slash", resources={"requests": {"example.com/gpu": 1, "runs": "1"}}),
+    *(
+        accepted(
+            f"quantity {value!r}",
+            {"resources.requests.tokens": value},
+            resources={"requests": {"tokens": value}},
+        )
+        for value in TAKEN
+    ),
+    *(
+        refused(
+            f"quantity {value!r}", "spec.resources.requests.tokens", resources={"requests": {"tokens": value}}
+        )
+        for value in NOT_TAKEN
+    ),
+]
+
+# By where their code comes from, and what their paths may lead to.
+
+_ENTRYPOINT = "spec.mode.task.entrypoint"
+_INLINE_PATH = "spec.source.inlinePath"
+
+
+def _starts(entrypoint: str) -> dict[str, object]:
+    return {"task": {"entrypoint": entrypoint}}
+
+
+def _inline_at(path: str) -> dict[str, str]:
+    return {**INLINE, "inlinePath": path}
+
+
+SOURCES: list[Create] = [
+    accepted("empty source", source={}),
+    accepted("repository without a commit", source={"repoURL": "https://git.example.invalid/jobs.git"}),
+    accepted("inline source of 262,144 characters", source={"inline": "x" * 262_144}),
+    accepted("inline source counted in characters, not bytes", source={"inline": "é" * 262_144}),
+    accepted(
+        "URL of 2,048 and commit of 256 characters", source={"repoURL": "u" * 2048, "commitSHA": "c" * 256}
+    ),
+    refused("inline source of 262,145 characters", "spec.source.inline", source={"inline": "x" * 262_145}),
+    refused("URL of 2,049 characters", "spec.source.repoURL", source={"repoURL": "u" * 2049}),
+    refused(
+        "commit of 257 characters",
+        "spec.source.commitSHA",
+        source={"repoURL": "u", "commitSHA": "c" * 257},
+    ),
+    refused("inline source and a repository", "spec.source", source={**INLINE, **REPOSITORY}),
+    refused("commit without a repository", "spec.source.commitSHA", source={"commitSHA": "4b825dc"}),
+    accepted("dots inside a name of the entrypoint", mode=_starts("v1..2/run...sh")),
+    accepted("absolute entrypoint for inline source", mode=_starts("/usr/bin/python3"), source=INLINE),
+    accepted("entrypoint above its folder for inline source", mode=_starts("../run"), source=INLINE),
+    refused("absolute entrypoint in a repository", _ENTRYPOINT, mode=_starts("/bin/sh")),
+    refused("absolute entrypoint without a source", _ENTRYPOINT, mode=_starts("/bin/sh"), source=REMOVED),
+    refused("entrypoint that begins above its folder", _ENTRYPOINT, mode=_starts("../run")),
+    refused("entrypoint that climbs in the middle", _ENTRYPOINT, mode=_starts("bin/../../run")),
+    refused("entrypoint that ends above", _ENTRYPOINT, mode=_starts("bin/..")),
+    accepted("inline function", mode=FUNCTION, source=_inline_at("pkg/handler.py")),
+    accepted("inline path without an upper bound", mode=FUNCTION, source=_inline_at("p/" * 4096 + "p")),
+    accepted("inline function in hidden names", mode=FUNCTION, source=_inline_at(".pkg/..handler")),
+    refused("inline function without a path", "spec.source", mode=FUNCTION, source=INLINE),
+    refused("inline path of a task", _INLINE_PATH, source=_inline_at("run.py")),
+    refused(
+        "inline path beside a repository",
+        _INLINE_PATH,
+        mode=FUNCTION,
+        source={**REPOSITORY, "inlinePath": "run.py"},
+    ),
+    *(
+        refused(f"inline path {path!r}", _INLINE_PATH, mode=FUNCTION, source=_inline_at(path))
+        for path in ("", "/run.py", "pkg//run.py", "pkg/", "./run.py", "pkg/./run.py", "../run.py", "pkg/..")
+    ),
+]
+
+# By their affinity to other Runs.
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+_SELECTOR: Object = {"matchLabels": {"cohort": "a"}}
+
+
+def _term(selector: object = _SELECTOR, key: object = "kruntimes.io/runtime-pod") -> Object:
+    term = {"labelSelector": selector, "topologyKey": key}
+    return {name: value for name, value in term.items() if value is not REMOVED}
+
+
+def _expressing(**expression: object) -> Object:
+    return _term({"matchExpressions": [{"key": "cohort", **expression}]})
+
+
+def _onto(*terms: Object) -> Object:
+    return {"runAffinity": {_REQUIRED: list(terms)}}
+
+
+def _apart(*terms: Object) -> Object:
+    return {"runAntiAffinity": {_REQUIRED: list(terms)}}
+
+
+def _preferring(weight: object, term: Object, count: int = 1) -> Object:
+    weighted = {name: value for name, value in (("weight", weight), ("runAffinityTerm", term)) if value}
+    return {"runAffinity": {_PREFERRED: [weighted] * count}}
+
+
+_ONTO = f"spec.affinity.runAffinity.{_REQUIRED}"
+_APART = f"spec.affinity.runAntiAffinity.{_REQUIRED}"
+_PREFERS = f"spec.affinity.runAffinity.{_PREFERRED}"
+
+AFFINITY: list[Create] = [
+    accepted("empty affinity", affinity={}),
+    accepted("required term", affinity=_onto(_term())),
+    accepted("required term apart", affinity=_apart(_expressing(operator="NotIn", values=["a", "b"]))),
+    accepted("32 required terms", affinity=_onto(*[_term()] * 32)),
+    accepted("32 preferences", affinity=_preferring(1, _term(), 32)),
+    accepted("weight of 100", affinity=_preferring(100, _term())),
+    accepted("operator that nobody knows", affinity=_onto(_expressing(operator="Near"))),
+    accepted("operator without its values", affinity=_onto(_expressing(operator="In"))),
+    refused("33 required terms", _ONTO, affinity=_onto(*[_term()] * 33)),
+    refused("33 preferences", _PREFERS, affinity=_preferring(1, _term(), 33)),
+    refused("weight of 101", f"{_PREFERS}[0].weight", affinity=_preferring(101, _term())),
+    refused("negative weight", f"{_PREFERS}[0].weight", affinity=_preferring(-1, _term())),
+    refused("preference without a weight", f"{_PREFERS}[0].weight", affinity=_preferring(None, _term())),
+    refused("preference without a term", f"{_PREFERS}[0].runAffinityTerm", affinity=_preferring(1, {})),
+    refused("empty selector", f"{_ONTO}[0].labelSelector", affinity=_onto(_term({}))),
+    refused(
+        "selector of empty parts",
+        f"{_APART}[0].labelSelector",
+        affinity=_apart(_term({"matchLabels": {}, "matchExpressions": []})),
+    ),
+    refused(
+        "empty selector in a preference",
+        f"{_PREFERS}[0].runAffinityTerm.labelSelector",
+        affinity=_preferring(1, _term({})),
+    ),
+    refused("no selector", f"{_ONTO}[0].labelSelector", affinity=_onto(_term(REMOVED))),
+    refused("no topology key", f"{_ONTO}[1].topologyKey", affinity=_onto(_term(), _term(key=REMOVED))),
+    refused(
+        "topology of nodes", f"{_ONTO}[0].topologyKey", affinity=_onto(_term(key="kubernetes.io/hostname"))
+    ),
+    refused(
+        "expression without an operator",
+        f"{_ONTO}[0].labelSelector.matchExpressions[0].operator",
+        affinity=_onto(_expressing()),
+    ),
 ]
 
 CREATIONS: list[Create] = [*RUNTIME, *MODE, *SOURCES, *ENV, *REQUESTS, *AFFINITY, *WORKSPACE, *LIFE]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from contrast.artifacts import STORES
 from contrast.cases import OF_THE_WHOLE, REMOVED, Create
-from contrast.requests import NOT_TAKEN, TAKEN
+from contrast.creations import NOT_TAKEN, TAKEN
+from contrast.statuses import STORES
 from realcluster.client import RUNTIMES, WORKSPACES, Object
 
 
