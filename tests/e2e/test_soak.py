@@ -19,6 +19,7 @@ SECONDS = 100.0
 
 
 @pytest.mark.timeout(420)
+@pytest.mark.usefixtures("kubectl")  # skips where there are no binaries
 def test_two_minutes_of_faults_break_no_rule(tmp_path: Path) -> None:
     figures = soak(SECONDS, 7, _say, tmp_path)
     assert figures.broken == []

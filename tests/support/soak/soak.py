@@ -113,7 +113,8 @@ class Soak:
             until = min(self._seconds + _FAULTS_SECONDS, seconds)
             while self._seconds < until:
                 self._strike()
-                self._look_at_schedulers()
+                for member in self._site.members:
+                    member.revive()
                 self._site.pause(self._random.uniform(0.1, 1.5))
             self._calm()
         self._load.width = 0
@@ -142,6 +143,7 @@ class Soak:
         self._site.ledger.wait(hopeless_have_texts, _CALM_SECONDS)
         took = time.monotonic() - began
         self._load.spares_waiting = False
+        self._measure()
         figures = self._figures
         figures.broken += self._judge.broken(self._site.cluster.version_of(RUNS), _CALM_SECONDS)
         figures.placements = self._judge.placements
@@ -154,9 +156,8 @@ class Soak:
         if figures.broken:
             raise SoakError("a rule was broken")
 
-    def _look_at_schedulers(self) -> None:
-        for member in self._site.members:
-            member.revive()
+    def _measure(self) -> None:
+        """Look at the scheduler that is never ended, without the connections that a fault made."""
         process = Path(f"/proc/{self._site.members[0].scheduler.pid}")
         usage = self._figures.usage
         pages = int((process / "statm").read_text().split()[1])
