@@ -31,6 +31,7 @@ NOT_RUN = {
         "docs/performance/live.md",
         "PYTHONPATH=tests/support .venv/bin/python -m realcluster serve",
     ): "has no end",
+    ("docs/performance/soak.md", "PYTHONPATH=tests/support python -m soak"): "an hour",
     (
         "docs/how-to/install-in-a-cluster.md",
         "docker ",
@@ -104,7 +105,7 @@ def test_what_is_not_run_is_known_and_why(page: Page) -> None:
 @pytest.mark.parametrize(("name", "start"), NOT_RUN, ids=str)
 def test_nothing_is_left_out_without_need(name: str, start: str) -> None:
     (block,) = [b for b in page(name).blocks if b.role == "not run" and b.text.startswith(start)]
-    assert re.search(r"\b(pip (install|wheel)|kubectl|tox|git|docker|realcluster)\b", block.text)
+    assert re.search(r"\b(pip (install|wheel)|kubectl|tox|git|docker|realcluster|soak)\b", block.text)
 
 
 def test_the_first_line_of_the_readme_ends_with_a_command_that_is_run() -> None:
