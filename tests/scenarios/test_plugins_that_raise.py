@@ -79,3 +79,43 @@ def test_dev_says_it_at_once_and_ends_though_no_run_can_be_placed(tmp_path: Path
     assert warning.endswith(f" at={place} run=default/run-0001")
     assert last == "error: no Run has moved for 10 s, and 2 Runs cannot be placed: Broken fails in filter"
     assert (shown.returncode, shown.stdout.splitlines()[-1][:21]) == (1, "2 Runs: 2 not ended; ")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import signal; signal.signal(signal.SIGTERM, print)",
+        "import signal; signal.set_wakeup_fd(-1)",
+        "import asyncio; asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)"
+        ".get_loop().add_signal_handler(15, print)",
+    ],
+    ids=["a handler", "a descriptor for wakeups", "a handler of a loop"],
+)
+def test_who_sets_a_signal_handler_is_told_at_the_start(tmp_path: Path, cluster: Path, body: str) -> None:
+    site = Site(tmp_path / "site")
+    source = "class {name}:\n    def __init__(self):\n        " + body
+    site.install("acme", {"Handler": source + "\n    @hookimpl\n    def filter(self, pod): ...\n"})
+    shown = site.run("plan", "-f", cluster)
+    (error,) = shown.stderr.splitlines()
+    assert "cannot load plugin Handler (acme 1.0, " in error
+    assert "it handles signals, which belong to the host: remove that" in error
+    assert (shown.returncode, shown.stdout) == (2, "")
+
+
+def test_a_plugin_may_open_a_database_in_its_constructor(tmp_path: Path, cluster: Path) -> None:
+    """sqlite3 takes calls from the thread alone that opened it: hooks run where the instance was built."""
+    site = Site(tmp_path / "site")
+    source = """
+    import sqlite3
+
+    class {name}:
+        def __init__(self):
+            self.database = sqlite3.connect(":memory:")
+
+        @hookimpl
+        def filter(self, pod):
+            self.database.execute("select 1")
+    """
+    site.install("acme", {"Reader": source})
+    shown = site.run("plan", "-f", cluster)
+    assert (shown.returncode, shown.stderr) == (0, "1 Run: 1 Scheduled\n")
