@@ -22,6 +22,8 @@ _SECONDS = re.compile(r" in \d+\.\d+s\b")
 _PIP = {
     "PIP_NO_INDEX": "1",
     "PIP_NO_DEPS": "1",
+    # The cache is the business of pip, and not of the page that leaves nothing behind.
+    "PIP_NO_CACHE_DIR": "1",
     "PIP_NO_BUILD_ISOLATION": "0",
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     "PIP_ROOT_USER_ACTION": "ignore",
