@@ -47,6 +47,7 @@ class PodSet:
     """One Runtime's Pods by position. `turn` grows with each change of one of them."""
 
     __slots__ = (
+        "_ascending",
         "_by_name",
         "_changed_at",
         "_followed",
@@ -69,6 +70,8 @@ class PodSet:
         self._free: list[int] = []
         self._by_name: list[int] = []
         """All positions, in order of the names of their Pods."""
+        self._ascending = True
+        """Whether that is the order of positions too, as it is until Pods come and go."""
         self._followed: Pods | None = None
 
     def __len__(self) -> int:
@@ -115,6 +118,8 @@ class PodSet:
 
     def first_by_name(self, among: int) -> int:
         """The position of the Pod with the smallest name, in the set `among`, which is not empty."""
+        if self._ascending:
+            return (among & -among).bit_length() - 1
         flags = _flags(among, len(self.pods))
         return next(position for position in self._by_name if flags[position])
 
@@ -137,7 +142,12 @@ class PodSet:
         else:
             position = len(self.pods)
             self.pods.append(None)
-        self._by_name.insert(self._place_by_name(name), position)
+        place = self._place_by_name(name)
+        last = self._by_name[-1] if self._by_name else -1
+        self._ascending = not self._by_name or (
+            self._ascending and place == len(self._by_name) and position > last
+        )
+        self._by_name.insert(place, position)
         self._positions[name] = position
         self.present |= 1 << position
         self._put(position, pod)
