@@ -25,14 +25,13 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     class Counted(Decoder):
         """The host's own: the server of the test has another one."""
 
-    for owner, name in (
-        (Counted, "run"),
-        (Counted, "pod"),
-        (Counted, "workspace"),
-        (lister_watcher, "from_json"),
-    ):
-        monkeypatch.setattr(owner, name, _counted(counts, name, getattr(owner, name)))
+        def __init__(self) -> None:
+            super().__init__()
+            for name in ("run", "pod", "workspace"):
+                setattr(self, name, _counted(counts, name, getattr(self, name)))
+
     monkeypatch.setattr(scheduler, "Decoder", Counted)
+    monkeypatch.setattr(lister_watcher, "from_json", _counted(counts, "from_json", lister_watcher.from_json))
     return counts
 
 
