@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from pydantic_core import from_json
 from virtual.site import Site
 
 from kruntimes_core.cluster.client.transport import Call
@@ -31,7 +32,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
                 setattr(self, name, _counted(counts, name, getattr(self, name)))
 
     monkeypatch.setattr(scheduler, "Decoder", Counted)
-    monkeypatch.setattr(lister_watcher, "from_json", _counted(counts, "from_json", lister_watcher.from_json))
+    monkeypatch.setattr(lister_watcher, "from_json", _counted(counts, "from_json", from_json))
     return counts
 
 
