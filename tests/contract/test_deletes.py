@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contract import Site, contract
-from embedded.bodies import lease_body, pod_body, run_body
+from embedded.bodies import event_body, lease_body, pod_body, run_body
 from realcluster.client import NAMESPACES, PODS, RUNS, Resource
 
 LEASES = Resource("coordination.k8s.io", "v1", "leases")
+EVENTS = Resource("events.k8s.io", "v1", "events")
 UID = "00000000-0000-4000-8000-000000000000"
 
 
@@ -148,3 +149,74 @@ def test_a_namespace_begins_to_end(site: Site) -> None:
     site.send("DELETE", path)
     site.send("GET", path)
     assert site.send("DELETE", NAMESPACES.path(None, "default")).status == 403
+
+
+@contract
+def test_a_namespace_that_ends_takes_nothing_new(site: Site) -> None:
+    site.made(LEASES, lease_body("old"))
+    site.send("DELETE", NAMESPACES.path(None, site.namespace))
+    for resource, body in (
+        (RUNS, run_body()),
+        (PODS, pod_body()),
+        (LEASES, lease_body()),
+        (EVENTS, event_body(regarding={"kind": "Run", "namespace": site.namespace, "name": "r1"})),
+        (RUNS, {**run_body(), "metadata": {"generateName": "r-"}}),
+    ):
+        refused = site.create(resource, body)
+        assert (refused.status, refused.reason) == (403, "Forbidden")
+        cause = refused.body["details"]["causes"][0]
+        assert (cause["reason"], cause["field"]) == ("NamespaceTerminating", "metadata.namespace")
+    assert site.replace(LEASES, lease_body("new")).status == 403
+    assert site.patch(LEASES, "old", {"spec": {"holderIdentity": "b"}}).status == 200
+    assert site.delete(LEASES, "old").status == 200
+
+
+@contract
+def test_a_namespace_is_held_by_its_own_finalizers(site: Site) -> None:
+    path, merge = NAMESPACES.path(None, site.namespace), "application/merge-patch+json"
+    held = {"metadata": {"finalizers": ["example.com/a"]}}
+    assert site.send("PATCH", path, held, content_type=merge).status == 200
+    site.send("DELETE", path, {"propagationPolicy": "Foreground"})
+    for change in ({"labels": {"a": "b"}}, {"finalizers": None}):
+        assert site.send("PATCH", path, {"metadata": change}, content_type=merge).status == 200
+        assert site.send("GET", path).body["status"]["phase"] == "Terminating"
+    refused = site.send("PATCH", path, held, content_type=merge)
+    assert (refused.status, refused.fields) == (422, ["metadata.finalizers"])
+    condition = {
+        "type": "NamespaceContentRemaining",
+        "status": "True",
+        "lastTransitionTime": "2026-01-02T03:04:05Z",
+    }
+    site.send("PATCH", f"{path}/status", {"status": {"conditions": [condition]}}, content_type=merge)
+    assert site.send("GET", path).body["status"]["phase"] == "Terminating"
+
+
+@contract
+def test_a_namespace_is_finalized(site: Site) -> None:
+    path = NAMESPACES.path(None, site.namespace)
+    merge = "application/merge-patch+json"
+    final = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": site.namespace}, "spec": {}}
+    kept = {**final, "spec": {"finalizers": ["kubernetes", "example.com/b"]}}
+    assert site.send("PUT", f"{path}/finalize", kept).body["spec"] == kept["spec"]
+    site.send("PUT", f"{path}/finalize", {**final, "metadata": {"name": "other"}})
+    for method in ("GET", "DELETE", "POST"):
+        site.send(method, f"{path}/finalize", final if method == "POST" else None)
+    site.send("PATCH", f"{path}/finalize", final, content_type=merge)
+    site.send("PATCH", path, {"metadata": {"finalizers": ["example.com/a"]}}, content_type=merge)
+    site.send("DELETE", path)
+    held = {"name": site.namespace, "finalizers": ["example.com/a"]}
+    assert site.send("PUT", f"{path}/finalize", {**final, "metadata": held}).body["spec"] == {}
+    assert site.send("GET", path).body["status"]["phase"] == "Terminating"
+    assert site.create(RUNS, run_body()).status == 403
+    assert site.send("PATCH", path, {"metadata": {"finalizers": None}}, content_type=merge).status == 200
+    assert site.send("GET", path).status == 404
+    assert site.send("PUT", f"{path}/finalize", final).status == 404
+
+
+@contract
+def test_a_namespace_that_is_finalized_is_gone_with_it(site: Site) -> None:
+    path = NAMESPACES.path(None, site.namespace)
+    final = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": site.namespace}, "spec": {}}
+    site.send("DELETE", path)
+    assert site.send("PUT", f"{path}/finalize", final).status == 200
+    assert site.send("GET", path).status == 404

@@ -10,7 +10,7 @@ from contract import Site, contract
 GROUPS = ("kruntimes.io", "coordination.k8s.io", "events.k8s.io", "apiextensions.k8s.io")
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 RESOURCES = {
-    "/api/v1": ("pods", "pods/status", "namespaces", "namespaces/status", "events"),
+    "/api/v1": ("pods", "pods/status", "namespaces", "namespaces/finalize", "namespaces/status", "events"),
     "/apis/kruntimes.io/v1alpha1": (
         "runs",
         "runs/status",
@@ -92,10 +92,14 @@ def _discovered(item: Entry) -> Entry:
     }
 
 
+def _known(resource: Entry) -> tuple[str, ...]:
+    return ("finalize", "status") if resource["resource"] == "namespaces" else ("status",)
+
+
 def _with_status_only(resource: Entry) -> Entry:
     if "subresources" not in resource:
         return resource
-    return {**resource, "subresources": only(resource["subresources"], ("status",), "subresource")}
+    return {**resource, "subresources": only(resource["subresources"], _known(resource), "subresource")}
 
 
 @contract

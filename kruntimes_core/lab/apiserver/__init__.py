@@ -17,6 +17,7 @@ request. It differs, on purpose, in this:
 - A changed CustomResourceDefinition is served at once, is judged for what serving needs only, and cannot be
   deleted. Beside those of the kinds listed here there are no resources, so no SubjectAccessReviews either.
 - Rules of a schema are not evaluated about what did not change.
-- With `controllers` a deleted namespace is emptied and gone at once, and nothing waits for a garbage
-  collector; without, as on a bare kube-apiserver, it waits for ever.
+- With `controllers` a deleted namespace is emptied at once, its Pods without grace, and goes when the last
+  finalizer of what is in it is gone; nothing waits for a garbage collector. Without, as on a bare
+  kube-apiserver, a namespace waits until a client finalizes it.
 """

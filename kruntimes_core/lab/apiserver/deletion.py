@@ -40,13 +40,14 @@ def with_mark(resource: Resource, obj: Object, options: DeleteOptions, now: date
     return with_metadata(obj, deletionTimestamp=format_time(ends), deletionGracePeriodSeconds=wanted)
 
 
-def is_over(obj: Object) -> bool:
+def is_over(resource: Resource, obj: Object) -> bool:
     """Whether a marked object has neither grace nor finalizers left."""
     metadata = metadata_of(obj)
     return (
         "deletionTimestamp" in metadata
         and not metadata.get("deletionGracePeriodSeconds")
         and not metadata.get("finalizers")
+        and not resource.strategy.is_held(obj)
     )
 
 

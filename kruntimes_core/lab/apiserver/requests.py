@@ -212,7 +212,7 @@ def request_info(
     name, subresource = (rest[1:2] or [""])[0], (rest[2:3] or [""])[0]
     if resource.namespaced and name and not namespace:
         raise no_such_path() if resource.typed else PlainNotFound
-    if len(rest) > 3 or (subresource and not (subresource == "status" and resource.has_status)):
+    if len(rest) > 3 or (subresource and subresource not in resource.subresources):
         raise no_such_path() if resource.typed else not_found(resource.group, resource.plural, name)
     verb = _verb(resource, method, namespace, name, subresource, watch=watch)
     if by_path and verb == "get":
@@ -242,7 +242,7 @@ def _verb(
         if method == "POST" and not resource.typed and not subresource:
             # Odd, but so it is: the body says the name.
             verb = "create"
-        if subresource and verb == "delete":
+        if subresource and verb not in resource.subresources[subresource]:
             verb = None
     if verb is None or verb not in resource.verbs:
         raise _not_supported(resource, method)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from kruntimes_core.crds import crds
@@ -26,11 +27,25 @@ from kruntimes_core.lab.apiserver.errors import (
     not_found,
     success,
 )
-from kruntimes_core.lab.apiserver.kinds.builtin import IMMORTAL, builtin_resources, check_takes
+from kruntimes_core.lab.apiserver.kinds.builtin import (
+    IMMORTAL,
+    builtin_resources,
+    check_takes,
+    is_terminating,
+)
 from kruntimes_core.lab.apiserver.kinds.custom_resources import DEFINITIONS_TABLE, resources_of
 from kruntimes_core.lab.apiserver.kinds.strategy import Decoded, Resource, Resources
 from kruntimes_core.lab.apiserver.metadata import check_place, generated, metadata_of_changed, metadata_of_new
-from kruntimes_core.lab.apiserver.objects import Object, key_of, metadata_of, version_of, with_metadata
+from kruntimes_core.lab.apiserver.namespace_controller import waiting
+from kruntimes_core.lab.apiserver.objects import (
+    Object,
+    key_of,
+    metadata_of,
+    spec_of,
+    status_of,
+    version_of,
+    with_metadata,
+)
 from kruntimes_core.lab.apiserver.patches import check_patch, patched
 from kruntimes_core.lab.apiserver.requests import (
     AcceptedWrite,
@@ -70,7 +85,8 @@ class ApiServer:
         now: an aware time; uid: a new one for each object; source: for generated names.
         definitions_served: CustomResourceDefinitions, by default those of this package.
         controllers: whether what kube-controller-manager does follows at once: a Terminating namespace
-        is emptied and goes, and so does what waits for the garbage collector.
+        is emptied, and goes when no finalizer holds what is in it, and nothing waits for the garbage
+        collector.
         """
         self.now = now
         self._uid = uid
@@ -180,7 +196,8 @@ class ApiServer:
             raise method_not_allowed()
         decoded = read(resource, body, None, options)
         check_place(decoded.object, namespace, None)
-        self.check_namespace(resource, namespace, metadata_of(decoded.object).get("name", ""))
+        sent = metadata_of(decoded.object)
+        self.check_namespace(resource, namespace, sent.get("name") or sent.get("generateName", ""))
         return self._create(resource, namespace, decoded, options)
 
     def _create(self, resource: Resource, namespace: str, decoded: Decoded, options: WriteOptions) -> Answer:
@@ -252,7 +269,10 @@ class ApiServer:
         _check_version(resource, decoded.object, old)
         metadata = metadata_of_changed(metadata_of(decoded.object), metadata_of(old))
         new = strategy.to_storage({**decoded.object, "metadata": metadata})
-        if subresource:
+        if subresource == "finalize":
+            obj = strategy.prepare_finalize(new, old)
+            problems = strategy.problems_of_update(obj, old)
+        elif subresource:
             obj = strategy.prepare_status(new, old)
             problems = strategy.problems_of_status(obj, old)
         else:
@@ -265,11 +285,14 @@ class ApiServer:
         return Answer(self._keep(resource, subresource, old, obj), 200, warnings)
 
     def _keep(self, resource: Resource, subresource: str, old: Object, obj: Object) -> Object:
-        strategy = resource.strategy
-        if not subresource and is_over(obj):
+        if subresource != "status" and is_over(resource, obj):
             self.remove(resource, old)
-            return strategy.from_storage(obj)
-        return strategy.from_storage(self.accept(resource, subresource, old, obj).object)
+            kept = obj
+        else:
+            kept = self.accept(resource, subresource, old, obj).object
+        if "deletionTimestamp" in metadata_of(obj):
+            self._finish_namespace(metadata_of(obj).get("namespace"))
+        return resource.strategy.from_storage(kept)
 
     def _judge(
         self, resource: Resource, obj: Object, problems: Iterable[FieldError], warnings: tuple[str, ...]
@@ -301,9 +324,11 @@ class ApiServer:
             return Answer(self._delete_namespace(resource, obj, options))
         check_preconditions(resource, obj, options)
         after = self._marked(resource, obj, options)
-        if not is_over(after):
+        if not is_over(resource, after):
+            self._finish_namespace(namespace)
             return Answer(resource.strategy.from_storage(after))
         gone = self.remove(resource, after)
+        self._finish_namespace(namespace)
         if resource.strategy.returns_deleted:
             return Answer(resource.strategy.from_storage(gone.object))
         uid = metadata_of(gone.object).get("uid")
@@ -331,7 +356,7 @@ class ApiServer:
             after = with_finalizer(after, None)
         # A kind with grace is marked first even if it goes at once: watches see both steps.
         graceful = resource.strategy.grace_seconds(obj, options.grace_period_seconds) is not None
-        if (graceful or not is_over(after)) and after != obj:
+        if (graceful or not is_over(resource, after)) and after != obj:
             return self.accept(resource, "", obj, after).object
         return after
 
@@ -342,20 +367,51 @@ class ApiServer:
         check_preconditions(resource, obj, options)
         if "deletionTimestamp" in metadata_of(obj):
             return obj
-        ending = with_mark(resource, obj, DeleteOptions(), self.now())
+        ending = with_mark(resource, obj, replace(options, grace_period_seconds=None), self.now())
         ending = with_metadata(ending, deletionGracePeriodSeconds=None)
-        ending = {**ending, "status": {**obj.get("status", {}), "phase": "Terminating"}}
+        ending = {**ending, "status": {**status_of(obj), "phase": "Terminating"}}
+        if self._controllers:
+            ending = with_finalizer(ending, None)
         after = self.accept(resource, "", obj, ending).object
         if self._controllers:
             self._empty(name)
+            self._finish_namespace(name)
+        elif is_over(resource, after):
             self.remove(resource, after)
         return after
 
     def _empty(self, namespace: str) -> None:
+        """Delete all that is in a namespace; what has finalizers stays, marked."""
+        for resource, obj in self._content(namespace):
+            # Not with grace: without a Node there is no kubelet that would end it.
+            after = self._marked(resource, obj, DeleteOptions(grace_period_seconds=0))
+            if is_over(resource, after):
+                self.remove(resource, after)
+
+    def _finish_namespace(self, namespace: str | None) -> None:
+        """With controllers: end a Terminating namespace when it is empty, else say in it what remains."""
+        found = self.store.table("namespaces").get(("", namespace or ""))
+        if not self._controllers or found is None or not is_terminating(found.object):
+            return
+        resource, obj = self.resources.named("namespaces"), found.object
+        remaining = self._content(metadata_of(obj)["name"])
+        if remaining:
+            after = waiting(obj, remaining, self.now())
+        else:
+            after = {**obj, "spec": {**spec_of(obj), "finalizers": []}}
+        if not remaining and is_over(resource, after):
+            self.remove(resource, obj)
+        elif after != obj:
+            self.accept(resource, "", obj, after)
+
+    def _content(self, namespace: str) -> Sequence[tuple[Resource, Object]]:
+        """All objects in a namespace, each once."""
         tables = {one.strategy.table: one for one in self.resources if one.namespaced}
-        for resource in tables.values():
-            for stored in self.page(resource, namespace, ListOptions()).items:
-                self.remove(resource, stored.object)
+        return [
+            (resource, stored.object)
+            for resource in tables.values()
+            for stored in self.page(resource, namespace, ListOptions()).items
+        ]
 
 
 # Guards

@@ -16,7 +16,6 @@ from kruntimes_core.lab.apiserver.kinds.strategy import JSON_PATCH, MERGE, Resou
 from kruntimes_core.lab.apiserver.objects import Object
 
 AGGREGATED = "apidiscovery.k8s.io/v2"
-_STATUS_VERBS = ("get", "patch", "update")
 
 VERSION: Mapping[str, str] = {
     "major": "1",
@@ -82,13 +81,13 @@ def _entries(resource: Resource) -> Iterable[Object]:
         "verbs": list(resource.verbs),
     }
     yield entry | _other_names(resource)
-    if resource.has_status:
+    for name, verbs in resource.subresources.items():
         yield {
-            "name": f"{resource.plural}/status",
+            "name": f"{resource.plural}/{name}",
             "singularName": "",
             "namespaced": resource.namespaced,
             "kind": resource.kind,
-            "verbs": list(_STATUS_VERBS),
+            "verbs": list(verbs),
         }
 
 
@@ -128,9 +127,11 @@ def _aggregated_entry(resource: Resource) -> Object:
         "verbs": list(resource.verbs),
     }
     entry |= _other_names(resource)
-    if resource.has_status:
-        status = {"subresource": "status", "responseKind": kind, "verbs": list(_STATUS_VERBS)}
-        entry["subresources"] = [status]
+    if resource.subresources:
+        entry["subresources"] = [
+            {"subresource": name, "responseKind": kind, "verbs": list(verbs)}
+            for name, verbs in resource.subresources.items()
+        ]
     return entry
 
 

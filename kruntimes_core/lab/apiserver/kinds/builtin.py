@@ -15,7 +15,7 @@ from kruntimes_core.lab.apiserver.kinds.pods import PodStrategy
 from kruntimes_core.lab.apiserver.kinds.strategy import Decoded, Resource
 from kruntimes_core.lab.apiserver.kinds.typed import TypedStrategy, read_schemas
 from kruntimes_core.lab.apiserver.metadata import NameProblems, problems_of_label
-from kruntimes_core.lab.apiserver.objects import Object, metadata_of, without
+from kruntimes_core.lab.apiserver.objects import Object, metadata_of, status_of, without
 from kruntimes_core.lab.apiserver.schema import Node
 from kruntimes_core.lab.apiserver.selectors import METADATA, at
 from kruntimes_core.lab.apiserver.table_printers import (
@@ -59,10 +59,23 @@ class NamespaceStrategy(TypedStrategy):
         """With the standing spec."""
         return {**without(obj, "spec"), "spec": old["spec"]}
 
+    def prepare_finalize(self, obj: Object, old: Object) -> Object:
+        """With the standing status."""
+        return {**obj, "status": old["status"]}
+
+    def is_held(self, obj: Object) -> bool:
+        """By the finalizers of its spec, which wait for what is in it."""
+        return bool(obj["spec"].get("finalizers"))
+
+
+def is_terminating(namespace: Object) -> bool:
+    """Whether a namespace has been deleted, and takes nothing new."""
+    return status_of(namespace).get("phase") == "Terminating"
+
 
 def check_takes(namespace: Object, resource: Resource, name: str) -> None:
     """That a namespace takes a new object. Raises `ApiError` (403) while it ends."""
-    if namespace.get("status", {}).get("phase") != "Terminating":
+    if not is_terminating(namespace):
         return
     ending = f"namespace {metadata_of(namespace)['name']} is being terminated"
     cause = {"reason": "NamespaceTerminating", "message": ending, "field": "metadata.namespace"}
@@ -140,6 +153,7 @@ def _core(schemas: Mapping[str, Node]) -> tuple[Resource, ...]:
             NAMESPACE_COLUMNS,
             namespaced=False,
             has_status=True,
+            has_finalize=True,
             short_names=("ns",),
             fields=_NAMESPACE_FIELDS,
             verbs=("create", "delete", "get", "list", "patch", "update", "watch"),

@@ -71,6 +71,10 @@ class Strategy:
         """What a PUT or PATCH of the status may change."""
         return obj
 
+    def prepare_finalize(self, obj: Object, old: Object) -> Object:
+        """What a PUT of the subresource `finalize` may change, where there is one."""
+        return obj
+
     def problems_of_new(self, obj: Object) -> Iterable[FieldError]:
         """What is wrong with an object that is to be created."""
         yield from problems_of_new(metadata_of(obj), self.name_problems)
@@ -96,6 +100,10 @@ class Strategy:
     def row_conditions(self, obj: Object) -> list[Object]:
         """What the row of a table says beside its cells."""
         return []
+
+    def is_held(self, obj: Object) -> bool:
+        """Whether something beside grace and the finalizers of its metadata holds a deleted object."""
+        return False
 
     def grace_seconds(self, obj: Object, wanted: int | None) -> int | None:
         """How long a deletion waits for its end, None when this kind knows no grace."""
@@ -127,6 +135,8 @@ class Resource:
     columns: tuple[PrinterColumn, ...]
     namespaced: bool = True
     has_status: bool = False
+    has_finalize: bool = False
+    """Whether a PUT of its subresource `finalize` sets the finalizers of its spec."""
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     verbs: tuple[str, ...] = (
@@ -150,6 +160,12 @@ class Resource:
     def api_version(self) -> str:
         """Group and version, as objects say them."""
         return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def subresources(self) -> Mapping[str, tuple[str, ...]]:
+        """The verbs of each subresource."""
+        found = {"finalize": ("update",)} if self.has_finalize else {}
+        return {**found, "status": ("get", "patch", "update")} if self.has_status else found
 
     @property
     def patch_types(self) -> tuple[str, ...]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from embedded.api import Clock, Site, new_api, refusal, told
-from embedded.bodies import namespace_body, pod_body, run_body
+from embedded.bodies import Object, lease_body, namespace_body, pod_body, run_body, workspace_body
+from kruntimes_core.lab.apiserver.objects import with_metadata
 from kruntimes_core.lab.apiserver.requests import DeleteOptions, ListOptions
 
 
@@ -112,16 +115,99 @@ def test_a_pod_that_has_ended_needs_no_grace(pods: Site) -> None:
 
 def test_with_controllers_nothing_waits_for_them() -> None:
     api = new_api(controllers=True)
-    runs = Site(api, "runs")
+    runs, pods, namespaces = Site(api, "runs"), Site(api, "pods"), Site(api, "namespaces")
     runs.create(run_body())
     runs.delete("r1", propagation_policy="Foreground")
     assert runs.names() == []
-    runs.create(run_body("r2", finalizers=["x.io/y"]))
-    namespaces = Site(api, "namespaces")
+    runs.create(run_body("r2"))
+    pods.create(pod_body(spec={"nodeName": "n1"}))
     watch = runs.watch(resource_version=str(api.store.version))
     assert namespaces.delete("team-a").object["status"]["phase"] == "Terminating"
     assert told(watch) == [("DELETED", "r2")]
+    assert pods.names() == []
     assert namespaces.names() == ["default", "kube-system"]
+
+
+BODIES: dict[str, Callable[..., Object]] = {
+    "runs": run_body,
+    "pods": pod_body,
+    "leases": lease_body,
+    "persistentworkspaces": workspace_body,
+}
+
+
+@pytest.mark.parametrize("plural", BODIES)
+def test_a_namespace_waits_for_the_finalizers_of_what_is_in_it(plural: str, clock: Clock) -> None:
+    api = new_api(clock, controllers=True)
+    held, runs, namespaces = Site(api, plural), Site(api, "runs"), Site(api, "namespaces")
+    held.create({**BODIES[plural](), "metadata": {"name": "held", "finalizers": ["x.io/y", "x.io/z"]}})
+    runs.create(run_body("free"))
+    watch = held.watch(resource_version=str(api.store.version))
+    assert namespaces.delete("team-a", propagation_policy="Foreground").object["status"]["phase"] == (
+        "Terminating"
+    )
+    assert ("MODIFIED", "held") in told(watch)
+    assert held.names() == ["held"]
+    assert "deletionTimestamp" in held.get("held")["metadata"]
+    status = namespaces.get("team-a")["status"]
+    assert status["phase"] == "Terminating"
+    said = {one["type"]: (one["status"], one["reason"]) for one in status["conditions"]}
+    assert said == {
+        "NamespaceDeletionDiscoveryFailure": ("False", "ResourcesDiscovered"),
+        "NamespaceDeletionGroupVersionParsingFailure": ("False", "ParsedGroupVersions"),
+        "NamespaceDeletionContentFailure": ("False", "ContentDeleted"),
+        "NamespaceContentRemaining": ("True", "SomeResourcesRemain"),
+        "NamespaceFinalizersRemaining": ("True", "SomeFinalizersRemain"),
+    }
+    assert refusal(lambda: runs.create(run_body("new"))).code == 403
+    namespaces.merge("team-a", {"metadata": {"labels": {"a": "b"}}})
+    assert namespaces.delete("team-a").object["status"] == status
+    clock.move(1)
+    held.merge("held", {"metadata": {"finalizers": ["x.io/z"]}})
+    remaining = namespaces.get("team-a")["status"]["conditions"][-1]
+    assert remaining["message"] == "objects with finalizers remain: 1 of x.io/z"
+    assert remaining["lastTransitionTime"] == "2026-01-02T03:04:06Z"
+    assert status["conditions"][0] == namespaces.get("team-a")["status"]["conditions"][0]
+    held.merge("held", {"metadata": {"finalizers": None}})
+    assert namespaces.names() == ["default", "kube-system"]
+
+
+def test_a_namespace_waits_for_all_that_was_marked_before() -> None:
+    api = new_api(controllers=True)
+    runs, pods, namespaces = Site(api, "runs"), Site(api, "pods"), Site(api, "namespaces")
+    for name in ("a", "b"):
+        runs.create(run_body(name, finalizers=["x.io/y"]))
+    runs.delete("a")
+    pods.create(pod_body(finalizers=["x.io/y"], spec={"nodeName": "n1"}))
+    assert pods.delete("py-0").object["metadata"]["deletionGracePeriodSeconds"] == 30
+    namespaces.delete("team-a")
+    assert pods.get("py-0")["metadata"]["deletionGracePeriodSeconds"] == 0
+    for site, name in ((runs, "a"), (pods, "py-0"), (runs, "b")):
+        assert namespaces.get("team-a")["status"]["phase"] == "Terminating"
+        site.update(with_metadata(site.get(name), finalizers=None))
+    assert namespaces.names() == ["default", "kube-system"]
+
+
+def test_a_namespace_that_is_empty_waits_for_its_own_finalizers() -> None:
+    api = new_api(controllers=True)
+    namespaces, runs = Site(api, "namespaces"), Site(api, "runs")
+    namespaces.merge("team-a", {"metadata": {"finalizers": ["x.io/y"]}})
+    namespaces.delete("team-a")
+    assert namespaces.get("team-a")["spec"]["finalizers"] == []
+    namespaces.merge("team-a", {"metadata": {"labels": {"a": "b"}}})
+    assert refusal(lambda: runs.create(run_body())).code == 403
+    namespaces.merge("team-a", {"metadata": {"finalizers": None}})
+    assert namespaces.names() == ["default", "kube-system"]
+
+
+def test_what_a_namespace_waits_for_can_be_finalized() -> None:
+    api = new_api(controllers=True)
+    namespaces, runs = Site(api, "namespaces"), Site(api, "runs")
+    runs.create(run_body(finalizers=["x.io/y"]))
+    namespaces.delete("team-a")
+    namespaces.update({**namespaces.get("team-a"), "spec": {}}, "finalize")
+    assert namespaces.names() == ["default", "kube-system"]
+    assert runs.names() == ["r1"]
 
 
 def test_a_namespace_without_its_controller_stays_terminating() -> None:
