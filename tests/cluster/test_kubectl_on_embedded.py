@@ -157,3 +157,53 @@ def test_deleting(kubectl: Kubectl) -> None:
     kubectl("apply", "-f", "-", text=RUN)
     kubectl("delete", "namespace", "team-a")
     assert kubectl("get", "runs", "-A") == "No resources found\n"
+
+
+NOT_SERVED = {
+    "another group": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\n",
+    "our group": "apiVersion: kruntimes.io/v1alpha1\nkind: Runn\nmetadata: {name: x}\n",
+    "the core group": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n",
+    "another version": "apiVersion: kruntimes.io/v9\nkind: Run\nmetadata: {name: x}\n",
+}
+VERBS = {
+    "apply": ("apply", "-f", "-"),
+    "create": ("create", "-f", "-"),
+    "replace": ("replace", "-f", "-"),
+    "delete": ("delete", "-f", "-"),
+    "apply on the client": ("apply", "--dry-run=client", "-f", "-"),
+    "apply on the server": ("apply", "--server-side", "-f", "-"),
+}
+
+
+@pytest.mark.parametrize("manifest", NOT_SERVED)
+def test_a_kind_that_is_not_served_is_named(kubectl: Kubectl, manifest: str) -> None:
+    for verb in VERBS.values():
+        said = kubectl(*verb, text=NOT_SERVED[manifest], fails=True)
+        assert "no matches for kind" in said, verb
+        assert "mime" not in said
+
+
+def test_a_namespace_waits_for_a_finalizer(kubectl: Kubectl) -> None:
+    kubectl("apply", "-f", "-", text=RUN.replace("{name: r1,", "{name: r1, finalizers: [x.io/y],"))
+    kubectl("apply", "-f", "-", text=POD)
+    said = kubectl("delete", "namespace", "team-a", "--timeout=1s", fails=True)
+    assert "timed out waiting" in said
+    assert kubectl("get", "namespace", "team-a").splitlines()[1].split()[:2] == ["team-a", "Terminating"]
+    described = kubectl("describe", "namespace", "team-a")
+    for line in ("SomeFinalizersRemain", "SomeResourcesRemain", "1 of runs.kruntimes.io", "1 of x.io/y"):
+        assert line in described
+    assert kubectl("get", "pods") == "No resources found in team-a namespace.\n"
+    assert "is being terminated" in kubectl("apply", "-f", "-", text=POD, fails=True)
+    with kubectl.start("delete", "namespace", "team-a") as waiting:
+        kubectl("patch", "run", "r1", "--type=merge", "-p", '{"metadata": {"finalizers": null}}')
+        out, _ = waiting.communicate(timeout=20)
+    assert waiting.returncode == 0, out
+    assert "NotFound" in kubectl("get", "namespace", "team-a", fails=True)
+
+
+def test_a_namespace_is_finalized_with_force(kubectl: Kubectl) -> None:
+    kubectl("apply", "-f", "-", text=RUN.replace("{name: r1,", "{name: r1, finalizers: [x.io/y],"))
+    kubectl("delete", "namespace", "team-a", "--wait=false")
+    final = '{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team-a"}, "spec": {}}'
+    kubectl("replace", "--raw", "/api/v1/namespaces/team-a/finalize", "-f", "-", text=final)
+    assert "NotFound" in kubectl("get", "namespace", "team-a", fails=True)

@@ -9,7 +9,9 @@ request. It differs, on purpose, in this:
 
 - Messages are its own. There is no server-side apply (415), no dry run (400), and objects have no
   `managedFields`.
-- Bodies are JSON; only the Namespace of `kubectl create namespace` is read as protocol buffers.
+- Bodies and answers are JSON or YAML, watches JSON; only the Namespace of `kubectl create namespace` is read
+  as protocol buffers. A client that accepts nothing else gets a 406, as from a kube-apiserver for custom
+  resources. A key that stands twice in YAML is refused, not warned of.
 - A JSON patch is what RFC 6902 says: a kube-apiserver also replaces, copies and tests fields that are not
   there.
 - Of a Pod, only what this system can meet is judged, and unknown fields are found in the spec, in the

@@ -1,10 +1,11 @@
-"""JSON as bytes, and the forms in which clients get objects: whole, their metadata alone, or rows of a table.
+"""JSON and YAML as bytes, and the forms in which clients get objects: whole, metadata, or rows of a table.
 
-The text of each stored object is written once.
+The JSON of each stored object is written once.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,12 +13,18 @@ from enum import Enum
 from typing import Any
 
 import pydantic_core
+import yaml
 
 from kruntimes_core.lab.apiserver.errors import ApiError, not_acceptable
 from kruntimes_core.lab.apiserver.kinds.strategy import Resource
 from kruntimes_core.lab.apiserver.objects import Object, metadata_of, version_of, without
 from kruntimes_core.lab.apiserver.storage import Stored
 from kruntimes_core.lab.apiserver.watch_cache import Event, Page
+
+try:
+    from yaml import CSafeDumper as BaseDumper
+except ImportError:  # pragma: no cover - depends on how PyYAML was built
+    from yaml import SafeDumper as BaseDumper  # type: ignore[assignment]
 
 
 def encode(value: Any) -> bytes:
@@ -28,6 +35,32 @@ def encode(value: Any) -> bytes:
 def decode(body: bytes) -> Any:
     """The value of a JSON text. Raises `ValueError`."""
     return pydantic_core.from_json(body, allow_inf_nan=False)
+
+
+# Text that other readers of YAML, Go's among them, take for a number or a truth value where PyYAML does not.
+_MISREAD = re.compile(r"[-+]?\.?[0-9][0-9_.]*([eE][-+]?[0-9]+)?|0[xob][0-9a-fA-F_]+|[yYnN]")
+
+
+class _Dumper(BaseDumper):
+    """PyYAML's safe dumper; text stays text for every reader, and nothing becomes an alias."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """A value that occurs twice is written twice."""
+        return True
+
+
+def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    quoted = '"' if _MISREAD.fullmatch(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=quoted)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def encode_yaml(value: Any) -> bytes:
+    """A value as YAML, keys in the order of the alphabet, as a kube-apiserver writes it."""
+    text: str = yaml.dump(value, Dumper=_Dumper, allow_unicode=True)
+    return text.encode()
 
 
 def encode_stored(resource: Resource, stored: Stored) -> bytes:

@@ -229,6 +229,9 @@ def _split(segments: list[str]) -> tuple[str, str, list[str]]:
 def _verb(
     resource: Resource, method: str, namespace: str, name: str, subresource: str, *, watch: bool
 ) -> str:
+    if method == "HEAD" and not resource.typed:
+        # The answer to a GET without its body; of a watch there would be nothing to tell.
+        method, watch = "GET", False
     if not name:
         verb = _ON_COLLECTION.get(method)
         if resource.namespaced and not namespace and verb != "list":

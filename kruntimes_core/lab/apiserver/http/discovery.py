@@ -9,9 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kruntimes_core.lab.apiserver.encoding import encode
-from kruntimes_core.lab.apiserver.errors import no_such_path
-from kruntimes_core.lab.apiserver.http.negotiation import wants_aggregated
-from kruntimes_core.lab.apiserver.http.serving import Sent, sent_error, sent_object, sent_text
+from kruntimes_core.lab.apiserver.errors import (
+    ApiError,
+    method_not_allowed,
+    no_such_path,
+    not_acceptable,
+)
+from kruntimes_core.lab.apiserver.http.negotiation import (
+    AGGREGATED_TYPE,
+    JSON,
+    best_of,
+    negotiated_document,
+)
+from kruntimes_core.lab.apiserver.http.serving import (
+    ReceivedRequest,
+    Sent,
+    in_encoding_of,
+    sent_error,
+    sent_object,
+    sent_text,
+)
 from kruntimes_core.lab.apiserver.kinds.strategy import JSON_PATCH, MERGE, Resource, Resources
 from kruntimes_core.lab.apiserver.objects import Object
 
@@ -139,7 +156,9 @@ def _aggregated_entry(resource: Resource) -> Object:
 
 V2_EMPTY = b"\x0a\x032.0"
 """A v2 document without any definition, as protocol buffers: older clients then check nothing."""
-V2_TYPE = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+V2_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+_V2_TYPE_BEFORE = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+"""What clients ask for too, and cannot read in an answer: `@` has no place in a media type."""
 
 _INFO = {"title": "Kubernetes", "version": "v1.37.2"}
 
@@ -201,49 +220,72 @@ def _schema(resource: Resource) -> Object:
 # Paths
 
 _HEALTH = ("healthz", "livez", "readyz")
-_AGGREGATED_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 NOT_FOUND = "404 page not found\n"
 
 
-def about(resources: Resources, segments: list[str], accept: str, address: str) -> Sent | None:
+def about(resources: Resources, segments: list[str], request: ReceivedRequest, address: str) -> Sent | None:
     """The answer of a path about the server itself; None for the path of a resource."""
     first, rest = (segments or [""])[0], segments[1:]
     if first in _HEALTH:
         return sent_text("ok")
-    if first == "version" and not rest:
-        return sent_object(dict(VERSION))
     if first == "openapi":
-        return _openapi(resources, rest, accept)
-    if first not in ("api", "apis"):
+        return _openapi(resources, rest, request.accept)
+    if first not in ("api", "apis") and segments != ["version"]:
         return sent_text(NOT_FOUND, 404)
     if len(rest) > (1 if first == "api" else 2):
         return None
-    return _discovery(resources, first, rest, accept, address)
+    try:
+        return _document(resources, segments, request, address)
+    except ApiError as error:
+        return in_encoding_of(sent_error(error), request.accept)
 
 
-def _discovery(resources: Resources, first: str, rest: list[str], accept: str, address: str) -> Sent:
-    if not rest and wants_aggregated(accept):
-        return Sent(200, encode(aggregated(resources, core=first == "api")), _AGGREGATED_TYPE)
-    found: Object | None
-    if first == "api":
-        found = resource_list("", rest[0], resources) if rest else api_versions(address)
-    elif not rest:
-        found = group_list(resources)
-    elif len(rest) == 1:
-        found = group(rest[0], resources)
-    else:
-        found = resource_list(rest[0], rest[1], resources)
-    if found is not None:
+def _document(resources: Resources, segments: list[str], request: ReceivedRequest, address: str) -> Sent:
+    """Raises `ApiError`: 404, 405, 406."""
+    first, *rest = segments
+    found = dict(VERSION) if first == "version" else _discovered(resources, first, rest, address)
+    if found is None and first == "apis":
+        return sent_text(NOT_FOUND, 404)
+    if found is None:
+        raise no_such_path()
+    # A kube-apiserver looks at the method of some of its documents only.
+    if request.method != "GET" and first != "apis":
+        raise method_not_allowed()
+    if first == "version":
+        if best_of(request.accept, (JSON,)) is None:
+            raise not_acceptable(f"the version is of the media type {JSON}")
         return sent_object(found)
-    return sent_error(no_such_path()) if first == "api" else sent_text(NOT_FOUND, 404)
+    if negotiated_document(request.accept, aggregated=not rest) == AGGREGATED_TYPE:
+        return Sent(200, encode(aggregated(resources, core=first == "api")), AGGREGATED_TYPE)
+    return in_encoding_of(sent_object(found), request.accept)
+
+
+def _discovered(resources: Resources, first: str, rest: list[str], address: str) -> Object | None:
+    if first == "api":
+        return resource_list("", rest[0], resources) if rest else api_versions(address)
+    if not rest:
+        return group_list(resources)
+    return group(rest[0], resources) if len(rest) == 1 else resource_list(rest[0], rest[1], resources)
 
 
 def _openapi(resources: Resources, rest: list[str], accept: str) -> Sent:
     if rest == ["v2"]:
-        if "protobuf" in accept:
-            return Sent(200, V2_EMPTY, V2_TYPE)
-        return sent_object({"swagger": "2.0", "info": _INFO, "paths": {}})
+        return _openapi_v2(accept)
     if rest == ["v3"]:
-        return sent_object(openapi_index(resources))
-    found = openapi_document("/".join(rest[1:]), resources) if rest[:1] == ["v3"] else None
-    return sent_object(found) if found is not None else sent_text(NOT_FOUND, 404)
+        # What a kube-apiserver says that it is, whatever a client asks for.
+        return Sent(200, encode(openapi_index(resources)), "text/plain; charset=utf-8")
+    if rest[:1] != ["v3"]:
+        return sent_text(NOT_FOUND, 404)
+    found = openapi_document("/".join(rest[1:]), resources)
+    if found is None:
+        return sent_text("", 404)
+    return sent_object(found) if best_of(accept, (JSON,)) else sent_text("", 406)
+
+
+def _openapi_v2(accept: str) -> Sent:
+    wanted = best_of(accept, (JSON, V2_TYPE, _V2_TYPE_BEFORE))
+    if wanted is None:
+        return sent_text("", 406)
+    if wanted != JSON:
+        return Sent(200, V2_EMPTY, V2_TYPE)
+    return sent_object({"swagger": "2.0", "info": _INFO, "paths": {}})

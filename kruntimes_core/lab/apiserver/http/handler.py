@@ -18,6 +18,7 @@ from kruntimes_core.lab.apiserver.http.negotiation import is_set, list_options
 from kruntimes_core.lab.apiserver.http.serving import (
     ReceivedRequest,
     Sent,
+    in_encoding_of,
     renderer_of,
     sent_error,
     sent_text,
@@ -71,7 +72,7 @@ class Handler:
             http.query,
             accept=http.headers.get("Accept", ""),
             # Without the header aiohttp would say application/octet-stream, which is not taken here.
-            content_type=http.content_type if "Content-Type" in http.headers else "",
+            content_type=http.content_type if http.headers.get("Content-Type") else "",
         )
         try:
             if self._loopback and (why := foreign_page(http)):
@@ -82,7 +83,7 @@ class Handler:
                 return await self._watch(http, request, request.info)
             sent = await self._at_work(self._middleware.handle(request, lambda one: self._serve(http, one)))
         except ApiError as error:
-            sent = sent_error(error)
+            sent = in_encoding_of(sent_error(error), request.accept)
         except PlainNotFound:
             sent = sent_text(NOT_FOUND, 404)
         except ConnectionDropped:
@@ -114,7 +115,7 @@ class Handler:
     def _serve(self, http: web.BaseRequest, request: ReceivedRequest) -> Sent:
         if request.info is not None:
             return serve(self._api, request, request.info)
-        found = about(self._api.resources, _segments_of(http), request.accept, http.host)
+        found = about(self._api.resources, _segments_of(http), request, http.host)
         return found if found is not None else sent_text(NOT_FOUND, 404)
 
     async def _watch(

@@ -1,15 +1,16 @@
 """What a request says in its query, its `Accept` and its body: options, the form of the answer, and objects.
 
-Bodies are JSON, but for one: `kubectl create namespace` is built on a typed client, which sends protocol
-buffers whatever it is told.
+Bodies and answers are JSON or YAML, but for one: `kubectl create namespace` is built on a typed client, which
+sends protocol buffers whatever it is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from kruntimes_core.lab.apiserver.encoding import Form, decode
+from kruntimes_core.lab.apiserver.encoding import Form, decode, encode
 from kruntimes_core.lab.apiserver.errors import (
     ApiError,
     bad_request,
@@ -30,9 +31,16 @@ from kruntimes_core.lab.apiserver.requests import (
     WriteOptions,
     no_dry_run,
 )
+from kruntimes_core.model.messages import InputError
+from kruntimes_core.model.yaml_files import load_documents
 
 JSON = "application/json"
+YAML = "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
+_ANY = ("application/*", "*/*")
+_NONE = f"answers are of the media types {JSON} and {YAML}"
+AGGREGATED_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+_AGGREGATED = {"g": "apidiscovery.k8s.io", "v": "v2", "as": "APIGroupDiscoveryList"}
 _TRUE = ("true", "True", "1", "t", "T", "TRUE")
 _FORMS = {form.value: form for form in Form if form is not Form.OBJECT}
 Query = Mapping[str, str]
@@ -81,9 +89,9 @@ def _number(text: str) -> int:
         raise bad_request(f"the query must say a number, not {text!r}") from None
 
 
-def delete_options(query: Query, body: bytes) -> DeleteOptions:
-    """The options of a deletion, of its body and its query. Raises `ApiError` (400)."""
-    found = read_json(body) if body else {}
+def delete_options(query: Query, content_type: str, body: bytes) -> DeleteOptions:
+    """The options of a deletion, of its body and its query. Raises `ApiError`: 400, 415."""
+    found = read_body(content_type, body) if body else {}
     options: Object = dict(found) if isinstance(found, dict) else {}
     if "propagationPolicy" in query:
         options["propagationPolicy"] = query["propagationPolicy"]
@@ -97,26 +105,76 @@ def delete_options(query: Query, body: bytes) -> DeleteOptions:
 # Accept
 
 
-def form_of(accept: str) -> Form:
-    """The form that a client asks for; JSON is the only encoding. Raises `ApiError` (406)."""
-    if not accept:
-        return Form.OBJECT
-    for clause in accept.split(","):
+@lru_cache(maxsize=64)
+def clauses(accept: str) -> Sequence[tuple[str, Mapping[str, str]]]:
+    """The media types of an `Accept` with their parameters, in the order in which they are tried.
+
+    A greater `q` comes first, then a type without a star, then what the client says first.
+    """
+    found = []
+    for clause in filter(None, accept.split(",")):
         media_type, *parameters = (part.strip() for part in clause.split(";"))
         given = dict(parameter.partition("=")[::2] for parameter in parameters)
-        if media_type not in (JSON, "application/*", "*/*"):
+        found.append((_quality(given.pop("q", "1")), media_type, given))
+    found.sort(key=lambda one: (-one[0], one[1].count("*")))
+    return [(media_type, given) for _, media_type, given in found]
+
+
+def _quality(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
+def best_of(accept: str, served: Sequence[str]) -> str | None:
+    """Which of the served media types a client likes best, the first for a star; None for none of them."""
+    if not accept:
+        return served[0]
+    for media_type, _ in clauses(accept):
+        if media_type in served:
+            return media_type
+        if media_type in _ANY:
+            return served[0]
+    return None
+
+
+def negotiated(accept: str) -> tuple[str, Form]:
+    """The media type, JSON or YAML, and the form in which a client gets objects. Raises `ApiError` (406)."""
+    if not accept:
+        return JSON, Form.OBJECT
+    for media_type, given in clauses(accept):
+        if media_type not in (JSON, YAML, *_ANY):
             continue
+        encoding = YAML if media_type == YAML else JSON
         if "as" not in given:
-            return Form.OBJECT
+            return encoding, Form.OBJECT
         if given["as"] in _FORMS and given.get("g") == "meta.k8s.io" and given.get("v") == "v1":
-            return _FORMS[given["as"]]
-    raise not_acceptable(f"answers are of the media type {JSON}")
+            return encoding, _FORMS[given["as"]]
+    raise not_acceptable(_NONE)
 
 
-def wants_aggregated(accept: str) -> bool:
-    """Whether the first form that a client asks for is the aggregated discovery in version 2."""
-    first = accept.partition(",")[0]
-    return all(part in first for part in ("g=apidiscovery.k8s.io", "v=v2;", "as=APIGroupDiscoveryList"))
+def negotiated_document(accept: str, *, aggregated: bool) -> str:
+    """The media type of a document of discovery. aggregated: whether all groups in one are served here.
+
+    They are preferred wherever a client lists them. Raises `ApiError` (406), which leads clients to a form
+    that is served.
+    """
+    asked = clauses(accept or JSON)
+    if aggregated and (JSON, _AGGREGATED) in asked:
+        return AGGREGATED_TYPE
+    for media_type, given in asked:
+        if media_type in (JSON, YAML, *_ANY) and "as" not in given:
+            return YAML if media_type == YAML else JSON
+    raise not_acceptable(_NONE)
+
+
+def is_yaml(accept: str) -> bool:
+    """Whether objects and errors go to a client as YAML."""
+    try:
+        return negotiated(accept)[0] == YAML
+    except ApiError:
+        return best_of(accept, (JSON, YAML)) == YAML
 
 
 # Bodies
@@ -130,6 +188,24 @@ def read_json(body: bytes) -> Any:
         raise bad_request(f"the body is not valid JSON: {error}") from error
 
 
+def read_body(content_type: str, body: bytes) -> Any:
+    """The value of a body in one of the forms that are taken. Raises `ApiError`: 400, 415."""
+    if content_type == YAML:
+        return _read_yaml(body)
+    if content_type not in ("", JSON):
+        raise unsupported_media_type([JSON, YAML])
+    return read_json(body)
+
+
+def _read_yaml(body: bytes) -> Any:
+    """The first document of a YAML text, as JSON would have it. Raises `ApiError` (400)."""
+    try:
+        _, value = next(iter(load_documents(body, "the body")), (0, None))
+        return decode(encode(value))
+    except (InputError, ValueError) as error:
+        raise bad_request(f"the body is not valid YAML: {error}") from error
+
+
 def read_object(resource: Resource, content_type: str, body: bytes) -> Any:
     """What the body of a POST or PUT says. Raises `ApiError`: 400, 415."""
     if content_type == PROTOBUF and resource.kind == "Namespace":
@@ -137,9 +213,7 @@ def read_object(resource: Resource, content_type: str, body: bytes) -> Any:
             return read_namespace(body)
         except ValueError as error:
             raise bad_request(f"the body is not a Namespace in protocol buffers: {error}") from error
-    if content_type not in ("", JSON):
-        raise unsupported_media_type([JSON])
-    return read_json(body)
+    return read_body(content_type, body)
 
 
 def read_patch(resource: Resource, content_type: str, body: bytes) -> Patch:

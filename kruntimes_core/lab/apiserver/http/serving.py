@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kruntimes_core.lab.apiserver.decoding import repeated_fields
-from kruntimes_core.lab.apiserver.encoding import Form, Renderer, encode
-from kruntimes_core.lab.apiserver.errors import ApiError, bad_request
+from kruntimes_core.lab.apiserver.encoding import Form, Renderer, decode, encode, encode_yaml
+from kruntimes_core.lab.apiserver.errors import ApiError, bad_request, not_acceptable
 from kruntimes_core.lab.apiserver.http.negotiation import (
     JSON,
-    PROTOBUF,
+    YAML,
     delete_options,
-    form_of,
+    is_yaml,
     list_options,
+    negotiated,
     read_object,
     read_patch,
     write_options,
@@ -65,22 +66,33 @@ def sent_error(error: ApiError, retry_after: str | None = None) -> Sent:
     return Sent(error.code, encode(error.as_object()), headers=headers, warnings=error.warnings)
 
 
+def in_encoding_of(sent: Sent, accept: str) -> Sent:
+    """An answer as a client wants it encoded: JSON as it is, or written anew as YAML."""
+    if sent.content_type != JSON or not is_yaml(accept):
+        return sent
+    return replace(sent, body=encode_yaml(decode(sent.body)), content_type=YAML)
+
+
 def serve(api: ApiServer, request: ReceivedRequest, info: RequestInfo) -> Sent:
     """The answer to a request for a resource; not for watches."""
     try:
-        renderer = renderer_of(api, request, info)
-        if info.verb == "get":
-            return Sent(200, renderer.one(api.stored(info.resource, info.place, info.name)))
-        if info.verb == "list":
-            return Sent(200, renderer.page(api.page(info.resource, info.place, list_options(request.query))))
-        if info.verb == "deletecollection":
-            options = delete_options(request.query, request.body)
-            selected = list_options(request.query)
-            found = api.delete_collection(info.resource, info.place, selected, options)
-            return Sent(200, renderer.page(found))
-        return _answered(renderer, _write(api, request, info))
+        return in_encoding_of(_served(api, request, info), request.accept)
     except ApiError as error:
-        return sent_error(error)
+        return in_encoding_of(sent_error(error), request.accept)
+
+
+def _served(api: ApiServer, request: ReceivedRequest, info: RequestInfo) -> Sent:
+    renderer = renderer_of(api, request, info)
+    if info.verb == "get":
+        return Sent(200, renderer.one(api.stored(info.resource, info.place, info.name)))
+    if info.verb == "list":
+        return Sent(200, renderer.page(api.page(info.resource, info.place, list_options(request.query))))
+    if info.verb == "deletecollection":
+        options = delete_options(request.query, request.content_type, request.body)
+        selected = list_options(request.query)
+        found = api.delete_collection(info.resource, info.place, selected, options)
+        return Sent(200, renderer.page(found))
+    return _answered(renderer, _write(api, request, info))
 
 
 def renderer_of(api: ApiServer, request: ReceivedRequest, info: RequestInfo) -> Renderer:
@@ -88,7 +100,10 @@ def renderer_of(api: ApiServer, request: ReceivedRequest, info: RequestInfo) -> 
     include = request.query.get("includeObject", "") or "Metadata"
     if include not in ("Metadata", "Object", "None"):
         raise bad_request(f"includeObject must be Metadata, Object or None, not {include!r}")
-    return Renderer(info.resource, form_of(request.accept), api.now, include)
+    encoding, form = negotiated(request.accept)
+    if info.verb == "watch" and encoding != JSON:
+        raise not_acceptable(f"a watch is of the media type {JSON}")
+    return Renderer(info.resource, form, api.now, include)
 
 
 def _answered(renderer: Renderer, answer: Answer) -> Sent:
@@ -103,13 +118,13 @@ def _answered(renderer: Renderer, answer: Answer) -> Sent:
 def _write(api: ApiServer, request: ReceivedRequest, info: RequestInfo) -> Answer:
     resource, place, name, body = info.resource, info.place, info.name, request.body
     if info.verb == "delete":
-        return api.delete(resource, place, name, delete_options(request.query, body))
+        return api.delete(resource, place, name, delete_options(request.query, request.content_type, body))
     options = write_options(request.query, info.verb)
     if info.verb == "patch":
         patch = read_patch(resource, request.content_type, body)
         return api.patch(resource, place, name, patch, info.subresource, options)
     sent = read_object(resource, request.content_type, body)
-    if request.content_type != PROTOBUF and options.field_validation != IGNORE:
+    if request.content_type in ("", JSON) and options.field_validation != IGNORE:
         options = replace(options, repeated=repeated_fields(body))
     if info.verb == "create":
         return api.create(resource, place, sent, options)
