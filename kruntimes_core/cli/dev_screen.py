@@ -146,9 +146,7 @@ def can_be_redrawn(out: TextIO) -> bool:
 class Picture:
     """An overview that rich draws in whatever room there is."""
 
-    def __init__(
-        self, overview: Overview, notices: Sequence[str] = (), zone: tzinfo | None = None
-    ) -> None:
+    def __init__(self, overview: Overview, notices: Sequence[str] = (), zone: tzinfo | None = None) -> None:
         """notices: the latest log lines. zone: of the times; None for that of the process."""
         self._overview = overview
         self._notices = notices
@@ -240,7 +238,9 @@ def _decisions(
     longest = max((len(one.run) for one in latest), default=0)
     yield Text("LATEST DECISIONS", "bold")
     for one in latest:
-        line = Text(f"{one.at.astimezone(zone):%H:%M:%S}  ", "bright_black", no_wrap=True, overflow="ellipsis")
+        line = Text(
+            f"{one.at.astimezone(zone):%H:%M:%S}  ", "bright_black", no_wrap=True, overflow="ellipsis"
+        )
         line.append(f"{printable(one.run):{longest}}  ", "default")
         if one.pod is not None:
             line.append("→ " if unicode else "-> ", "green").append(printable(one.pod), "default")

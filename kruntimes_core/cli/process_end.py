@@ -7,7 +7,6 @@ When a process ends, Python waits for threads that are no daemons, for pools, fo
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 import time
@@ -29,7 +28,7 @@ GRACE_SECONDS = 3.0
 _TELL_SECONDS = 1.0
 """For the line that names what was left: standard error may block."""
 _HOST = "kruntimes_core"
-_POOLS = frozenset({"concurrent.futures.process", "concurrent.futures.thread"})
+_POOLS = ("concurrent.futures.process.", "concurrent.futures.thread.")
 _LOOP = ("asyncio.base_events", "BaseEventLoop.run_forever")
 
 _Function = tuple[str, str]
@@ -53,8 +52,7 @@ class ProcessEnd:
     def begin(self, code: int, tell: Tell | None = None) -> None:
         """The work is done, and all output was written. Of two calls, the first one begins the time.
 
-        code: the exit code; that of the last call counts. tell: None for a line on standard error. To be
-        called on the main thread.
+        code: the exit code; that of the last call counts. tell: None for a line on standard error.
         """
         self._code = code
         if self._begun:
@@ -64,14 +62,12 @@ class ProcessEnd:
         with suppress(RuntimeError):
             for work in (lambda: self._tell(tell or _note), self._end):
                 threading.Thread(target=work, name="kruntimes-end", daemon=True).start()
-        # No thread sees to the last moments, in which objects are finalized: there the kernel has to.
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS + 2 * _TELL_SECONDS)
 
     def _tell(self, tell: Tell) -> None:
         time.sleep(GRACE_SECONDS)
         try:
-            tell(list(left_running()))
+            if left := left_running():
+                tell(left)
         finally:
             self._told.set()
 
@@ -90,23 +86,28 @@ def _note(left: Sequence[str]) -> None:
 # What is left
 
 
-def left_running() -> Iterator[str]:
-    """What keeps the process from ending: threads, processes, and what the main thread calls."""
+def left_running() -> list[str]:
+    """What keeps the process from ending: threads, processes, and a handler that the main thread calls."""
     frames, owners, main = sys._current_frames(), _Owners(), threading.main_thread()
-    for thread in threading.enumerate():
-        if thread is not main and _is_awaited(thread):
-            where = owners.place(_stack(frames.get(thread.ident or 0))) or owners.named(*_target(thread))
-            yield f"thread {thread.name} in {where}"
-    for process in _processes():
-        yield f"process {process.pid} ({process.name}) in {owners.named(*_target(process))}"
+    left = [
+        f"thread {thread.name} in {owners.place(_stack(frames.get(thread.ident or 0))) or _target(thread)}"
+        for thread in threading.enumerate()
+        if thread is not main and _is_awaited(thread)
+    ]
+    # What a process was started with is not known any more.
+    left += [f"process {process.pid} ({process.name})" for process in _processes()]
     doing = [one for one in _stack(frames.get(main.ident or 0)) if one[0] != "threading"]
-    if doing and not any(_package(module) == _HOST for module, _ in doing):
-        yield f"the exit handler {owners.place(doing) or '.'.join(doing[0])}"
+    handler = owners.place(doing)
+    if handler is None and doing and not left:
+        handler = ".".join(doing[0])
+    if handler is not None and not any(_package(module) == _HOST for module, _ in doing):
+        left.append(f"the exit handler {handler}")
+    return left
 
 
 def _is_awaited(thread: threading.Thread) -> bool:
     """Whether Python waits for a thread: those of pools are daemons where a daemon made the pool."""
-    return not thread.daemon or _target(thread)[0] in _POOLS
+    return not thread.daemon or _target(thread).startswith(_POOLS)
 
 
 def _processes() -> list[Any]:
@@ -115,16 +116,17 @@ def _processes() -> list[Any]:
     return module.active_children() if module is not None else []
 
 
-def _target(started: Any) -> _Function:
-    """What a thread or a process of the standard library was started with."""
-    function = getattr(started, "_target", None) or type(started).run
+def _target(thread: threading.Thread) -> str:
+    """What a thread was started with."""
+    function = getattr(thread, "_target", None) or type(thread).run
     name = getattr(function, "__qualname__", type(function).__name__)
-    return str(getattr(function, "__module__", None)), name
+    return f"{getattr(function, '__module__', None)}.{name}"
 
 
 def _stack(innermost: FrameType | None) -> Iterator[_Function]:
     """The functions that a thread is in, the innermost first, and those of the tasks of its loop."""
-    for frame, _ in traceback.walk_stack(innermost):
+    # Without a frame it would walk its own.
+    for frame, _ in traceback.walk_stack(innermost) if innermost is not None else ():
         function = _function(frame)
         if function == _LOOP:
             yield from _tasks(frame.f_locals["self"])
@@ -159,20 +161,20 @@ class _Owners:
         others = None
         for module, function in stack:
             if _package(module) in self._claims:
-                return self.named(module, function)
+                return self._named(module, function)
             if _package(module) not in sys.stdlib_module_names | {_HOST}:
-                others = self.named(module, function)
+                others = f"{module}.{function}"
         return others
 
-    def named(self, module: str, function: str) -> str:
-        """A function with its plugin, where that is known."""
-        claims = self._claims.get(_package(module), [])
+    def _named(self, module: str, function: str) -> str:
+        """A function with its plugin, or those of its package."""
+        claims = self._claims[_package(module)]
         exact = [one for one in claims if one.entry_point is not None and one.entry_point.module == module]
         owners: dict[str, list[str]] = {}
         for claim in exact or claims:
             owners.setdefault(f"{claim.distribution} {claim.version}", []).append(claim.name)
         plugins = " or ".join(f"{', '.join(names)} of {owner}" for owner, names in owners.items())
-        return f"{module}.{function}" + (f" (plugin {plugins})" if plugins else "")
+        return f"{module}.{function} (plugin {plugins})"
 
 
 def _package(module: str) -> str:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +13,7 @@ import yaml
 from embedded.place import ADMINISTRATOR, embedded_place
 from kruntimes_core.testing import pod_object, run_object
 from realcluster.scheduler import Scheduler
-from tests.scenarios.site import COMMAND, Site
+from tests.scenarios.site import Completed, Site, run_together
 
 PLUGIN = """
 import asyncio, atexit, multiprocessing, queue, threading
@@ -38,10 +35,6 @@ def loop():
     loop = asyncio.new_event_loop()
     loop.tasks = [loop.create_task(wait())]
     return loop
-
-class Holder:
-    def __del__(self):
-        never.wait()
 
 {at_import}
 
@@ -76,20 +69,14 @@ LEFT = {
         "ThreadPoolExecutor(2, 'pool').submit(work)",
         r"thread pool_0 in \w+\.work" + OF_PLUGIN,
     ),
-    "a loop": Kind(
-        "in_constructor", "thread(loop().run_forever)", r"thread worker in \w+\.wait" + OF_PLUGIN
-    ),
-    "a process": Kind(
-        "in_hook", "fork.Process(target=work).start()", r"process \d+ \(.+\) in \w+\.work" + OF_PLUGIN
-    ),
+    "a loop": Kind("in_constructor", "thread(loop().run_forever)", r"thread worker in \w+\.wait" + OF_PLUGIN),
+    "a process": Kind("in_hook", "fork.Process(target=work).start()", r"process \d+ \(ForkProcess-1\)"),
     "a pool of processes": Kind(
         "in_constructor",
         "ProcessPoolExecutor(1, fork).submit(work)",
-        r"process \d+ \(.+\) in concurrent\.futures\.process\._process_worker",
+        r"process \d+ \(ForkProcess-1\)",
     ),
-    "an exit handler": Kind(
-        "at_import", "atexit.register(work)", r"the exit handler \w+\.work" + OF_PLUGIN
-    ),
+    "an exit handler": Kind("at_import", "atexit.register(work)", r"the exit handler \w+\.work" + OF_PLUGIN),
     "a queue between processes": Kind(
         "in_constructor",
         "fork.Queue().put(bytes(10 ** 7))",
@@ -104,10 +91,6 @@ HARMLESS = {
         "at_import", "atexit.register(lambda: open(__file__ + '.done', 'w').close())", ""
     ),
 }
-FINALIZERS = {
-    "of a module": Kind("at_import", "HELD = Holder()", ""),
-    "of a circle": Kind("at_import", "HELD = Holder(); HELD.own = [HELD]; globals()['HELD'] = HELD", ""),
-}
 COMMANDS = {
     "plan": ("plan", "-f", "{cluster}"),
     "dev": ("dev", "--runs=1", "--duration=10ms", "--exit-when-done"),
@@ -121,40 +104,6 @@ def install(folder: Path, kind: Kind) -> Site:
     places = dict.fromkeys(PLACES, "pass") | {kind.place: kind.statement}
     site.install("acme", {"Leaver": PLUGIN.format(**places)})
     return site
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a process ended, and what it wrote."""
-
-    code: int
-    out: str
-    errors: Sequence[str]
-
-
-def ended_together(sites: Mapping[str, Site], *arguments: str | Path) -> dict[str, Ended]:
-    """The command in each of these environments; all at once, because each waits for some seconds."""
-    running = {
-        name: subprocess.Popen(
-            [COMMAND, *arguments],
-            env={**os.environ, "NO_COLOR": "1", "PYTHONPATH": str(site.root), "HOME": str(site.root)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for name, site in sites.items()
-    }
-    try:
-        return {name: _ended(process) for name, process in running.items()}
-    finally:
-        for process in running.values():
-            process.kill()
-            process.communicate()
-
-
-def _ended(process: subprocess.Popen[str]) -> Ended:
-    out, errors = process.communicate(timeout=50)
-    return Ended(process.returncode, out, errors.splitlines())
 
 
 def cluster_file(folder: Path, *more: dict[str, object]) -> Path:
@@ -173,17 +122,17 @@ def _made(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def planned(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ended]:
+def planned(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Completed]:
     """A plan with each kind of what is left."""
     folder = tmp_path_factory.mktemp("left")
-    return ended_together(sites_of(folder, LEFT, LEFT), "plan", "-f", cluster_file(folder), "-o", "name")
+    return run_together(sites_of(folder, LEFT, LEFT), "plan", "-f", cluster_file(folder), "-o", "name")
 
 
 @pytest.mark.parametrize("kind", LEFT)
-def test_a_plan_ends_as_it_should_and_names_what_was_left(planned: dict[str, Ended], kind: str) -> None:
+def test_a_plan_ends_as_it_should_and_names_what_was_left(planned: dict[str, Completed], kind: str) -> None:
     ended = planned[kind]
-    assert (ended.code, ended.out) == (0, "run.kruntimes.io/r1 -n default\n")
-    (line,) = ended.errors
+    assert (ended.returncode, ended.stdout) == (0, "run.kruntimes.io/r1 -n team-a\n")
+    (line,) = ended.stderr.splitlines()
     said = re.fullmatch(SAID, line)
     assert said is not None, line
     assert any(re.fullmatch(LEFT[kind].named, one) for one in said[1].split("; ")), line
@@ -194,34 +143,29 @@ def test_every_command_ends(tmp_path: Path, command: str) -> None:
     cluster = cluster_file(tmp_path)
     arguments = [one.format(cluster=cluster) for one in COMMANDS[command]]
     kinds = ["a thread", "a pool", "an exit handler"]
-    for kind, ended in ended_together(sites_of(tmp_path, kinds, LEFT), *arguments).items():
-        assert ended.code == 0, (kind, ended)
-        assert "r1" in ended.out or "1 Succeeded" in ended.out or "Leaver" in ended.out
-        assert any(re.fullmatch(f"{SAID}", line) for line in ended.errors), (kind, ended)
+    for kind, ended in run_together(sites_of(tmp_path, kinds, LEFT), *arguments).items():
+        assert ended.returncode == 0, (kind, ended)
+        assert "r1" in ended.stdout or "1 Succeeded" in ended.stdout or "Leaver" in ended.stdout
+        assert any(re.fullmatch(f"{SAID}", line) for line in ended.stderr.splitlines()), (kind, ended)
 
 
 def test_the_exit_code_stays_a_no(tmp_path: Path) -> None:
     cluster = cluster_file(tmp_path, run_object("r2", runtime="none"))
-    for ended in ended_together(
+    for ended in run_together(
         sites_of(tmp_path, ["a thread", "a process"], LEFT), "plan", "-f", cluster
     ).values():
-        assert ended.code == 1
-        assert re.fullmatch(SAID, ended.errors[-1])
+        assert ended.returncode == 1
+        assert re.fullmatch(SAID, ended.stderr.splitlines()[-1])
 
 
 def test_what_ends_by_itself_is_waited_for_in_silence(tmp_path: Path) -> None:
     sites = sites_of(tmp_path, HARMLESS, HARMLESS)
-    for kind, ended in ended_together(sites, "plan", "-f", cluster_file(tmp_path)).items():
-        assert (ended.code, ended.errors) == (0, ["1 Run: 1 Scheduled"]), kind
-    done = [path for path in sites["an exit handler that does its work"].root.iterdir() if path.suffix == ".done"]
+    for kind, ended in run_together(sites, "plan", "-f", cluster_file(tmp_path)).items():
+        assert (ended.returncode, ended.stderr.splitlines()) == (0, ["1 Run: 1 Scheduled"]), kind
+    done = [
+        path for path in sites["an exit handler that does its work"].root.iterdir() if path.suffix == ".done"
+    ]
     assert len(done) == 1
-
-
-def test_a_finalizer_that_hangs_is_ended_by_the_kernel(tmp_path: Path) -> None:
-    """Python calls it when no thread of ours can run any more."""
-    sites = sites_of(tmp_path, FINALIZERS, FINALIZERS)
-    for kind, ended in ended_together(sites, "plan", "-f", cluster_file(tmp_path)).items():
-        assert (ended.code, ended.errors) == (-signal.SIGALRM, ["1 Run: 1 Scheduled"]), kind
 
 
 # The scheduler

@@ -82,6 +82,13 @@ class PluginRegistry:
     def _installed(self) -> Iterable[Distribution]:
         return distributions(path=self._path) if self._given is None else self._given
 
+    def version_of(self, distribution: str) -> str:
+        """The version of a distribution that lies on the disk now; `none` where there is none to be read."""
+        try:
+            return next(iter(Distribution.discover(name=distribution, path=self._path))).version
+        except Exception:  # noqa: BLE001 - not installed, or with broken metadata
+            return "none"
+
     def again(self) -> PluginRegistry:
         """The same plugins for a reload, and which distributions changed on the disk meanwhile.
 
