@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from enum import IntEnum
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -111,6 +111,14 @@ def with_time_limit(current: CurrentCall) -> AttendedCalls | UnlimitedCalls:
     calls = AttendedCalls(current)
     click.get_current_context().call_on_close(calls.close)
     return calls
+
+
+def run_loop(main: Coroutine[Any, Any, T]) -> T:
+    """Run `main` on a loop of Python's own kind, whatever kind a plugin has chosen for the process."""
+    import asyncio
+
+    asyncio.set_event_loop_policy(None)
+    return asyncio.run(main)
 
 
 def stop_on_signals(stop: Callable[[signal.Signals], None], *numbers: signal.Signals) -> None:

@@ -6,6 +6,7 @@ import io
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
 from typing import Self, TextIO
 
 import click
@@ -113,6 +114,8 @@ class LivePicture(Display):
         self.notices = self._notices = Notices()
         self._out = out
         self._shown: tuple[Overview, list[str]] | None = None
+        # That of the user: a plugin may choose another one for the process.
+        self._zone = datetime.now(UTC).astimezone().tzinfo
         console = Console(file=out, highlight=False)
         self._live = Live(console=console, auto_refresh=False, vertical_overflow="crop")
 
@@ -132,7 +135,7 @@ class LivePicture(Display):
         wanted = (overview, list(self._notices.lines))
         if wanted != self._shown:
             self._shown = wanted
-            self._live.update(Picture(*wanted), refresh=True)
+            self._live.update(Picture(*wanted, self._zone), refresh=True)
 
 
 def can_be_redrawn(out: TextIO) -> bool:
@@ -141,11 +144,13 @@ def can_be_redrawn(out: TextIO) -> bool:
 
 
 class Picture:
-    """An overview that rich draws in whatever room there is. notices: the latest log lines."""
+    """An overview that rich draws in whatever room there is."""
 
-    def __init__(self, overview: Overview, notices: Sequence[str] = ()) -> None:
+    def __init__(self, overview: Overview, notices: Sequence[str] = (), zone: tzinfo | None = None) -> None:
+        """notices: the latest log lines. zone: of the times; None for that of the process."""
         self._overview = overview
         self._notices = notices
+        self._zone = zone
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         overview, width, unicode = self._overview, options.max_width, not options.ascii_only
@@ -156,13 +161,14 @@ class Picture:
             lines = min(max(_DECISIONS, len(overview.pods)), room)
             pods = _pods(overview.pods, _PODS_BESIDE, lines, unicode=unicode)
             beside = Table.grid(padding=(0, 2 * _GAP, 0, 0))
-            beside.add_row(pods, Group(*_decisions(overview.decisions, lines, unicode=unicode)))
+            decisions = _decisions(overview.decisions, self._zone, lines, unicode=unicode)
+            beside.add_row(pods, Group(*decisions))
             yield beside
         else:
             lines = min(_DECISIONS, max(room - len(overview.pods), _FEWEST_LINES))
             yield _pods(overview.pods, width, room - lines, unicode=unicode)
             yield Text()
-            yield from _decisions(overview.decisions, lines, unicode=unicode)
+            yield from _decisions(overview.decisions, self._zone, lines, unicode=unicode)
         for notice in self._notices:
             yield Text(printable(notice), "yellow", no_wrap=True, overflow="ellipsis")
 
@@ -224,13 +230,17 @@ def _figure(pod: RuntimePod, resource: str) -> str:
     return f"{pod.usage.get(resource, 0)}/{shown}"
 
 
-def _decisions(decisions: Sequence[PastDecision], room: int, *, unicode: bool) -> Iterator[Text]:
+def _decisions(
+    decisions: Sequence[PastDecision], zone: tzinfo | None, room: int, *, unicode: bool
+) -> Iterator[Text]:
     """The latest, newest last; empty lines keep the height, so that nothing jumps."""
     latest = decisions[-room:]
     longest = max((len(one.run) for one in latest), default=0)
     yield Text("LATEST DECISIONS", "bold")
     for one in latest:
-        line = Text(f"{one.at.astimezone():%H:%M:%S}  ", "bright_black", no_wrap=True, overflow="ellipsis")
+        line = Text(
+            f"{one.at.astimezone(zone):%H:%M:%S}  ", "bright_black", no_wrap=True, overflow="ellipsis"
+        )
         line.append(f"{printable(one.run):{longest}}  ", "default")
         if one.pod is not None:
             line.append("→ " if unicode else "-> ", "green").append(printable(one.pod), "default")

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Coroutine, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from kruntimes_core.cli.commands import Exit, require_descriptors, stop_on_signals
+from kruntimes_core.cli.commands import Exit, require_descriptors, run_loop, stop_on_signals
 from kruntimes_core.cli.dev_screen import Display, Lines, LivePicture, can_be_redrawn
 from kruntimes_core.cli.options import DurationRange
 from kruntimes_core.cli.output.documents import write_json
@@ -77,6 +77,9 @@ def serve(options: DevOptions) -> Exit:
     """Run the cluster, and sum up. Raises: `InputError` for whatever keeps it from starting."""
     require_descriptors(_DESCRIPTORS)
     configuration = configuration_from(options.config)
+    # Before there is code of plugins, which may change the working directory and the environment.
+    out = options.kubeconfig_out and os.path.abspath(options.kubeconfig_out)
+    options, environment = replace(options, kubeconfig_out=out), dict(os.environ)
     clock, display = SystemClock(), _display(options)
     log = Log(display.notices, clock, Level.WARNING)
     plugin_worker = ThreadPluginWorker(log)
@@ -86,15 +89,20 @@ def serve(options: DevOptions) -> Exit:
         engine=Settings.of(configuration),
         events=EventSettings.of(configuration),
     )
-    return asyncio.run(_serve(options, placing, clock, display, log))
+    return run_loop(_serve(options, environment, placing, clock, display, log))
 
 
 async def _serve(
-    options: DevOptions, placing: DevScheduling, clock: Clock, display: Display, log: Log
+    options: DevOptions,
+    environment: Mapping[str, str],
+    placing: DevScheduling,
+    clock: Clock,
+    display: Display,
+    log: Log,
 ) -> Exit:
     settings, profiles = _settings(options), placing.profiles
     async with dev_cluster(settings, placing, clock, log) as cluster:
-        path = _kubeconfig_path(options, cluster)
+        path = _kubeconfig_path(options, environment, cluster)
         # Before the file exists, so that it is always removed. SIGHUP says that the terminal is gone.
         stop_on_signals(lambda _: cluster.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
         with kubeconfig(path, cluster.server.url):
@@ -169,10 +177,10 @@ def _display(options: DevOptions) -> Display:
     return LivePicture(sys.stdout)
 
 
-def _kubeconfig_path(options: DevOptions, cluster: DevCluster) -> Path:
+def _kubeconfig_path(options: DevOptions, environment: Mapping[str, str], cluster: DevCluster) -> Path:
     if options.kubeconfig_out is not None:
         return Path(options.kubeconfig_out)
-    return default_path(urlsplit(cluster.server.url).port or 0, os.environ)
+    return default_path(urlsplit(cluster.server.url).port or 0, environment)
 
 
 # What is said before and after

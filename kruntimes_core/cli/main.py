@@ -16,6 +16,7 @@ from kruntimes_core import __version__
 from kruntimes_core.cli.commands import DEBUG, Exit, LazyGroup
 from kruntimes_core.cli.output.screen import lost_its_reader
 from kruntimes_core.cli.output.text import printable
+from kruntimes_core.cli.process_end import ProcessEnd
 from kruntimes_core.model.messages import InputError
 
 PROGRAM = "kruntimes"
@@ -53,12 +54,15 @@ def version() -> Exit:
     return Exit.DONE
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with `arguments` (those of the process when None). Returns its exit code."""
+def main(arguments: Sequence[str] | None = None, end: ProcessEnd | None = None) -> int:
+    """Run the command with `arguments` (those of the process when None). Returns its exit code.
+
+    end: of this process, for a command that says itself how that is told; None where the process goes on.
+    """
     try:
         _prepare_streams()
         _prepare_environment()
-        code = _invoke(list(sys.argv[1:] if arguments is None else arguments))
+        code = _invoke(list(sys.argv[1:] if arguments is None else arguments), end)
         sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
         return Exit.INTERRUPTED
@@ -71,12 +75,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _invoke(arguments: list[str]) -> int:
+def _invoke(arguments: list[str], end: ProcessEnd | None) -> int:
     instruction = os.environ.get(_COMPLETION, "")
     if instruction.endswith("_source") or (instruction and "COMP_WORDS" in os.environ):
         app.main(arguments, prog_name=PROGRAM, complete_var=_COMPLETION)
     try:
-        with app.make_context(_invoked_as(), arguments) as context:
+        with app.make_context(_invoked_as(), arguments, obj=end) as context:
             return app.invoke(context) or Exit.DONE
     except click.exceptions.Exit as end:
         return end.exit_code

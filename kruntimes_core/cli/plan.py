@@ -140,10 +140,11 @@ def _planned(
 
     given = _given_time(now)
     configuration = configuration_from(config)
+    # Plugins may change the working directory, the limit of recursion and more: all is read before.
+    reading = _read(filenames, namespace)
     registry = PluginRegistry()
     calls = with_time_limit(registry.current)
     profiles = calls.call(lambda: build_profiles(configuration, registry))
-    reading = _read(filenames, namespace)
     pending = _pending(reading.world, namespace)
     at = given or _observed_time(reading.world, pending)
     planner = Planner(reading.world, profiles, configuration, at, namespace, registry.current)

@@ -19,9 +19,13 @@ def start() -> int:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         from kruntimes_core.cli.main import main
+        from kruntimes_core.cli.process_end import ProcessEnd
 
+        end = ProcessEnd()
         _interrupt_by_exception()
-        return main()
+        code = main(end=end)
+        end.begin(code)
+        return code
     except KeyboardInterrupt:
         return _SIGNALLED + signal.SIGINT
     finally:

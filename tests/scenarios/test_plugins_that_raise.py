@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,12 @@ class {name}:
     @hookimpl
     def HOOK(self, ARGUMENTS):
         BODY
+"""
+KUBECONFIG = """
+current-context: c
+clusters: [{name: c, cluster: {server: "http://127.0.0.1:9"}}]
+users: [{name: c, user: {}}]
+contexts: [{name: c, context: {cluster: c, user: c}}]
 """
 KINDS = {
     "a filter": ("filter", "pod", "return {}[pod.name]", "KeyError: 'py-0'", 10),
@@ -81,25 +88,71 @@ def test_dev_says_it_at_once_and_ends_though_no_run_can_be_placed(tmp_path: Path
     assert (shown.returncode, shown.stdout.splitlines()[-1][:21]) == (1, "2 Runs: 2 not ended; ")
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "import signal; signal.signal(signal.SIGTERM, print)",
-        "import signal; signal.set_wakeup_fd(-1)",
+SIGNALS = {
+    "a handler": "import signal; signal.signal(signal.SIGTERM, print)",
+    "a descriptor for wakeups": "import signal; signal.set_wakeup_fd(-1)",
+    "a handler of a loop": (
         "import asyncio; asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)"
-        ".get_loop().add_signal_handler(15, print)",
-    ],
-    ids=["a handler", "a descriptor for wakeups", "a handler of a loop"],
-)
-def test_who_sets_a_signal_handler_is_told_at_the_start(tmp_path: Path, cluster: Path, body: str) -> None:
-    site = Site(tmp_path / "site")
-    source = "class {name}:\n    def __init__(self):\n        " + body
-    site.install("acme", {"Handler": source + "\n    @hookimpl\n    def filter(self, pod): ...\n"})
-    shown = site.run("plan", "-f", cluster)
+        ".get_loop().add_signal_handler(15, print)"
+    ),
+}
+LOADING = {
+    "plan": "plan -f {cluster}",
+    "dev": "dev --runs 1 --exit-when-done",
+    "scheduler": "scheduler --kubeconfig {kubeconfig}",
+}
+OF_SIGNALS = "it handles signals, which belong to the host: remove that"
+HANDLER = """
+{at_import}
+
+class {{name}}:
+    def __init__(self):
+        {in_constructor}
+
+    @hookimpl
+    def filter(self, pod):
+        {in_hook}
+"""
+
+
+def handler(folder: Path, place: str, kind: str) -> Site:
+    site = Site(folder / "site")
+    places = dict.fromkeys(("at_import", "in_constructor", "in_hook"), "pass") | {place: SIGNALS[kind]}
+    site.install("acme", {"Handler": HANDLER.format(**places)})
+    return site
+
+
+@pytest.mark.parametrize("place", ["at_import", "in_constructor"])
+@pytest.mark.parametrize("command", LOADING)
+@pytest.mark.parametrize("kind", SIGNALS)
+def test_who_sets_a_signal_handler_is_told_at_the_start(
+    tmp_path: Path, cluster: Path, command: str, kind: str, place: str
+) -> None:
+    site = handler(tmp_path, place, kind)
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(KUBECONFIG)
+    arguments = LOADING[command].format(cluster=cluster, kubeconfig=kubeconfig)
+    shown = site.run(*arguments.split())
     (error,) = shown.stderr.splitlines()
     assert "cannot load plugin Handler (acme 1.0, " in error
-    assert "it handles signals, which belong to the host: remove that" in error
+    assert OF_SIGNALS in error
     assert (shown.returncode, shown.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("place", ["at_import", "in_constructor"])
+def test_the_list_of_plugins_says_it_too(tmp_path: Path, place: str) -> None:
+    shown = handler(tmp_path, place, "a handler").run("plugins", "list", "-o", "json")
+    (state,) = (one for one in json.loads(shown.stdout)["plugins"] if one["name"] == "Handler")
+    assert (shown.returncode, state["state"]) == (1, "broken")
+    assert OF_SIGNALS in state["why"]
+
+
+@pytest.mark.parametrize("kind", SIGNALS)
+def test_who_does_it_in_a_hook_is_told_then(tmp_path: Path, cluster: Path, kind: str) -> None:
+    shown = handler(tmp_path, "in_hook", kind).run("plan", "-f", cluster)
+    error, _ = shown.stderr.splitlines()
+    assert error.startswith(f"error: plugin Handler (acme 1.0) failed in filter: {OF_SIGNALS}, at ")
+    assert shown.returncode == 2
 
 
 def test_a_plugin_may_open_a_database_in_its_constructor(tmp_path: Path, cluster: Path) -> None:

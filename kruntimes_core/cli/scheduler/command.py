@@ -195,4 +195,4 @@ def scheduler(**options: object) -> Exit:
         raise click.UsageError("-o is the form of a dry run's report: give --dry-run too")
     from kruntimes_core.cli.scheduler.serve import serve
 
-    return serve(given)
+    return serve(given, click.get_current_context().obj)

@@ -9,7 +9,6 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from importlib.metadata import version
 from threading import Thread
 from time import sleep
 from traceback import extract_tb
@@ -54,7 +53,7 @@ class Reloading:
         self._started_with = started_with
         self._log = log
         self._reading = False
-        self._host_version = _installed_host()
+        self._host_version = registry.version_of(_HOST)
 
     def on_hangup(self) -> None:
         """Reload at each SIGHUP; but a process with a terminal gets one when that closes, and ends."""
@@ -112,7 +111,7 @@ class Reloading:
 
     def _changed_packages(self, registry: PluginRegistry) -> str | None:
         """What a restart would load in another version than is in memory: `acme-plugin 1.0 -> 1.1`."""
-        changed, host = dict(registry.changed), _installed_host()
+        changed, host = dict(registry.changed), registry.version_of(_HOST)
         if host != self._host_version:
             changed[_HOST] = f"{self._host_version} -> {host}"
         return ", ".join(f"{package} {change}" for package, change in sorted(changed.items())) or None
@@ -153,14 +152,6 @@ def _described(error: BaseException) -> str:
         return str(error)
     place = extract_tb(error.__traceback__)[-1]
     return f"{describe(error)} (at {place.filename}:{place.lineno})"
-
-
-def _installed_host() -> str:
-    """The version of this host that lies on the disk."""
-    try:
-        return version(_HOST)
-    except Exception:  # noqa: BLE001 - without metadata, or with broken ones
-        return "none"
 
 
 def _has_terminal() -> bool:

@@ -6,14 +6,15 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TextIO
 
 from kruntimes_core import __version__
-from kruntimes_core.cli.commands import Exit, require_descriptors, stop_on_signals
+from kruntimes_core.cli.commands import Exit, require_descriptors, run_loop, stop_on_signals
+from kruntimes_core.cli.process_end import ProcessEnd, Tell
 from kruntimes_core.cli.scheduler.command import SchedulerOptions
 from kruntimes_core.cli.scheduler.debug_pages import REPORT_PATH, decider_pages, print_report, report_page
 from kruntimes_core.cli.scheduler.reloading import Reloading
@@ -57,20 +58,34 @@ _PORTS = 3
 _Addresses = tuple[ListenAddress | None, ListenAddress | None, ListenAddress | None]
 
 
-def serve(options: SchedulerOptions) -> Exit:
-    """Run the scheduler. Raises `InputError` for whatever keeps it from starting."""
+def serve(options: SchedulerOptions, end: ProcessEnd | None = None) -> Exit:
+    """Run the scheduler. Raises `InputError` for whatever keeps it from starting.
+
+    end: of the process, which begins when the scheduler has stopped; None where the process goes on.
+    """
     durations_of(options)
     addresses = addresses_of(options)
     configuration = configuration_from(options.config)
+    options = replace(options, config=options.config and os.path.abspath(options.config))
+    environment = dict(os.environ)
     clock, writer = SystemClock(), _log_writer()
     log = Log(writer, clock, options.verbosity, Format(options.log_format))
     plugin_worker = ThreadPluginWorker(log)
     registry = PluginRegistry()
+
+    async def to_the_end() -> None:
+        await _serve(arguments, connection, registry, addresses, clock, log)
+        if end is not None:
+            end.begin(Exit.DONE, _tell_of_rest(options, clock))
+
     try:
+        # Plugins may change the working directory, the environment and more: all that leads to the API server
+        # is read before there are any.
+        connection = asyncio.run(connect(options.kubeconfig, options.context, environment, clock))
         profiles = plugin_worker.build(configuration, registry)
-        arguments = SchedulerArguments(options, configuration, profiles, plugin_worker)
+        arguments = SchedulerArguments(options, environment, configuration, profiles, plugin_worker)
         arguments.require_descriptors()
-        asyncio.run(_serve(arguments, registry, addresses, clock, log))
+        run_loop(to_the_end())
     finally:
         if isinstance(writer, BackgroundWriter):
             writer.close()
@@ -100,12 +115,25 @@ def _log_writer() -> BackgroundWriter | TextIO:
         return sys.stderr
 
 
+def _tell_of_rest(options: SchedulerOptions, clock: Clock) -> Tell:
+    """Says in a line of the log what the process does not wait for. The log's own writer is closed then."""
+    out = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115 - to the end
+    log = Log(out, clock, options.verbosity, Format(options.log_format))
+    return lambda left: log.warning(
+        "ends without waiting any longer: let plugins end what they start", left="; ".join(left)
+    )
+
+
 async def _serve(
-    arguments: SchedulerArguments, registry: PluginRegistry, addresses: _Addresses, clock: Clock, log: Log
+    arguments: SchedulerArguments,
+    connection: Connection,
+    registry: PluginRegistry,
+    addresses: _Addresses,
+    clock: Clock,
+    log: Log,
 ) -> None:
     options = arguments.options
     log_loop_problems(asyncio.get_running_loop(), log, clock)
-    connection = await connect(options.kubeconfig, options.context, os.environ, clock)
     async with scheduler_of(arguments, connection, clock, log) as host:
         build = arguments.plugin_worker.build
         reloading = Reloading(host.reload, options.config, arguments.configuration, registry, build, log)
@@ -176,6 +204,8 @@ class SchedulerArguments:
     """What a scheduler is started with, read and checked."""
 
     options: SchedulerOptions
+    environment: Mapping[str, str]
+    """Of the process, before there was code of plugins in it."""
     configuration: Configuration
     profiles: Profiles
     plugin_worker: ThreadPluginWorker
@@ -213,7 +243,7 @@ async def scheduler_of(
     options, configuration = arguments.options, arguments.configuration
     permissions = MissingPermissions(clock, log)
     async with AsyncExitStack() as stack:
-        elector = await _elector(stack, options, connection, clock, log, permissions)
+        elector = await _elector(stack, arguments, connection, clock, log, permissions)
         gate = _gate(options, elector)
         transport = HttpTransport(
             connection, user_agent=_USER_AGENT, connections=arguments.connections, gate=gate
@@ -250,7 +280,7 @@ async def scheduler_of(
 
 async def _elector(
     stack: AsyncExitStack,
-    options: SchedulerOptions,
+    arguments: SchedulerArguments,
     connection: Connection,
     clock: Clock,
     log: Log,
@@ -260,12 +290,13 @@ async def _elector(
 
     Raises `InputError` without a namespace for the Lease.
     """
+    options = arguments.options
     if not options.leader_elect:
         return None
     if options.dry_run:
         log.info("a dry run takes no lease: --leader-elect is ignored")
         return None
-    namespace = lease_namespace(options.lease_namespace, os.environ, connection.namespace)
+    namespace = lease_namespace(options.lease_namespace, arguments.environment, connection.namespace)
     transport = HttpTransport(
         connection, user_agent=f"{_USER_AGENT} leader-election", connections=_LEASE_CONNECTIONS
     )

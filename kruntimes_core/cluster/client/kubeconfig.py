@@ -131,14 +131,17 @@ class KubeconfigCredentials:
 
 
 def existing_files(path: str | None, environment: Mapping[str, str]) -> str:
-    """The kubeconfig files that exist, joined as in $KUBECONFIG. Raises `InputError` for none."""
+    """The kubeconfig files that exist, joined as in $KUBECONFIG. Raises `InputError` for none.
+
+    Their paths are absolute: they are read again where plugins may have changed the working directory.
+    """
     if path == "":
         raise InputError("--kubeconfig is empty: name a kubeconfig")
     if path is not None:
         # Not `Path.expanduser`, which raises for a user without a home, as in many containers.
         expanded = os.path.expanduser(path)
         check_file(expanded, f"--kubeconfig {path}")
-        return expanded
+        return os.path.abspath(expanded)
     named = environment.get("KUBECONFIG", "")
     paths = [os.path.expanduser(one) for one in (named or _DEFAULT).split(":") if one]
     found = [one for one in paths if Path(one).exists()]
@@ -150,7 +153,7 @@ def existing_files(path: str | None, environment: Mapping[str, str]) -> str:
     for one in found:
         check_file(one, f"kubeconfig {one}")
     # An empty file adds nothing, as with kubectl; the official client would fail at one.
-    return ":".join([one for one in found if Path(one).stat().st_size] or found)
+    return ":".join(map(os.path.abspath, [one for one in found if Path(one).stat().st_size] or found))
 
 
 @contextmanager

@@ -13,9 +13,6 @@ from kruntimes_core.model.messages import InputError
 HOST_API = "1.0"
 """The version of the hooks and value types. A plugin may restrict it: `host_api = ">=1,<2"`."""
 
-_OF_SIGNALS = "only works in main thread"
-"""So Python words it for `signal.signal`, `signal.set_wakeup_fd` and the signal handlers of a loop."""
-
 HOST = f"kruntimes-core {__version__}"
 """What this host is called in errors about plugins."""
 
@@ -72,9 +69,6 @@ def plugin_code(
 def _described(error: BaseException) -> str:
     """One line: the exception's type and text, and the place in the plugin's code that raised it."""
     described = describe(error)
-    if _OF_SIGNALS in described:
-        # Plugins live on threads of their own, so that a hook that hangs can be left behind.
-        described = "it handles signals, which belong to the host: remove that"
     if isinstance(error, SyntaxError):
         return described
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_foreign(frame.filename)]

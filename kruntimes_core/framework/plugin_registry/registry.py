@@ -8,11 +8,13 @@ with its owner, so that the host can refuse both and `plugins list` can show the
 from __future__ import annotations
 
 import inspect
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from importlib import invalidate_caches
-from importlib.metadata import Distribution
+from importlib.metadata import Distribution, distributions
 from typing import Any
 
 from pydantic import ValidationError
@@ -60,7 +62,9 @@ class PluginRegistry:
 
     def __init__(self, distributions: Iterable[Distribution] | None = None) -> None:
         """distributions: where to look; the environment of this process when None."""
-        self._installed = None if distributions is None else tuple(distributions)
+        # The path as it is now: a plugin may change it.
+        self._path = list(sys.path)
+        self._given = None if distributions is None else tuple(distributions)
         self._discovered: dict[str, tuple[DiscoveredPlugin, ...]] = {}
         claims = discover(self._installed)
         for plugin in claims:
@@ -73,6 +77,17 @@ class PluginRegistry:
         """What is being imported or built now: for a thread that limits the time of that."""
         self.changed: Mapping[str, str] = {}
         """Distributions that a restart would load otherwise: `1.0 -> 1.1` by name. See `again`."""
+
+    @property
+    def _installed(self) -> Iterable[Distribution]:
+        return distributions(path=self._path) if self._given is None else self._given
+
+    def version_of(self, distribution: str) -> str:
+        """The version of a distribution that lies on the disk now; `none` where there is none to be read."""
+        try:
+            return next(iter(Distribution.discover(name=distribution, path=self._path))).version
+        except Exception:  # noqa: BLE001 - not installed, or with broken metadata
+            return "none"
 
     def again(self) -> PluginRegistry:
         """The same plugins for a reload, and which distributions changed on the disk meanwhile.
@@ -133,7 +148,11 @@ class PluginRegistry:
             first = self._discovered[name][0]
             if (change := self._change_of(name)) is not None:
                 raise LoadError(name, first.origin, change)
-            with self.current.load(name, f"{first.distribution} {first.version}", "import"):
+            # A filter that turns warnings into errors would do so in this host's code too.
+            with (
+                warnings.catch_warnings(),
+                self.current.load(name, f"{first.distribution} {first.version}", "import"),
+            ):
                 self._loaded[name] = _load(self._discovered[name], self._installed)
         outcome = self._loaded[name]
         if isinstance(outcome, LoadError):
@@ -163,7 +182,10 @@ def build_plugin(
     """
     noting = current or CurrentCall()
     try:
-        with noting.load(loaded.name, f"{loaded.distribution} {loaded.version}", "constructor"):
+        with (
+            warnings.catch_warnings(),
+            noting.load(loaded.name, f"{loaded.distribution} {loaded.version}", "constructor"),
+        ):
             plugin = _instance(loaded, arguments)
             # Attributes may be set while it is built, so what was checked of the class is checked again.
             declaration, hooks = check_plugin(plugin)

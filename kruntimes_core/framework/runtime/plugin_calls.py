@@ -26,6 +26,8 @@ from kruntimes_core.model.validation import whole
 
 MAX_SCORE = 100
 _LONGEST_PROBLEM = 500
+# So Python words it for `signal.signal`, `signal.set_wakeup_fd` and the signal handlers of a loop.
+_OF_SIGNALS = "only works in main thread"
 # Types of which each value has its place among the others.
 _ORDERED = frozenset({int, str, Ratio})
 # A reason: what a metav1.Condition accepts as one, in the CamelCase that Kubernetes uses.
@@ -178,6 +180,9 @@ def describe(error: BaseException) -> str:
         place = ".".join(map(str, first["loc"]))
         return one_line(": ".join(part for part in (_name(error), place, first["msg"]) if part))
     text = _text(str, error, "its message cannot be read")
+    if _OF_SIGNALS in text:
+        # Plugins live on threads of their own, so that a hook that hangs can be left behind.
+        return "it handles signals, which belong to the host: remove that"
     name = _name(error)
     return one_line(f"{name}: {text}" if text else name)
 

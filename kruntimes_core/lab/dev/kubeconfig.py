@@ -37,7 +37,8 @@ def default_path(port: int, environment: Mapping[str, str]) -> Path:
     """
     # https://specifications.freedesktop.org/basedir: a relative path does not count.
     named = (environment.get(name, "") for name in ("XDG_RUNTIME_DIR", "XDG_CACHE_HOME"))
-    base = next(filter(os.path.isabs, named), os.path.expanduser("~/.cache"))
+    home = environment.get("HOME") or os.path.expanduser("~")
+    base = next(filter(os.path.isabs, named), os.path.join(home, ".cache"))
     if not os.path.isabs(base):
         raise InputError("this user has no home folder for the kubeconfig: give --kubeconfig-out FILE")
     return Path(base) / "kruntimes" / f"dev-{port}.kubeconfig"
@@ -67,12 +68,13 @@ def kubeconfig(path: Path, url: str) -> Iterator[None]:
 
 def _write(path: Path, text: str) -> IO[str]:
     """Returns the file, which stays locked while it is open."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _create_folder(path.parent)
     with _replaceable(path):
         # Whole or not at all: a script waits for the file, and reads it as soon as it exists.
         handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         file = open(handle, "w", encoding="utf-8")  # noqa: SIM115 - open while the cluster runs
         try:
+            os.fchmod(handle, 0o600)
             file.write(text)
             file.flush()
             _lock(file)
@@ -82,6 +84,14 @@ def _write(path: Path, text: str) -> IO[str]:
             Path(beside).unlink(missing_ok=True)
             raise
     return file
+
+
+def _create_folder(folder: Path) -> None:
+    """Create a folder, and those above it, for the user alone: a plugin may have changed the umask."""
+    for one in reversed([folder, *folder.parents]):
+        if not one.exists():
+            one.mkdir(mode=0o700, exist_ok=True)
+            one.chmod(0o700)
 
 
 @contextmanager

@@ -70,6 +70,12 @@ class Hanger:
     def filter(self, pod):
         return None
 """
+KUBECONFIG = """
+current-context: c
+clusters: [{name: c, cluster: {server: "http://127.0.0.1:9"}}]
+users: [{name: c, user: {}}]
+contexts: [{name: c, context: {cluster: c, user: c}}]
+"""
 WHERE = {"import": "at_import", "constructor": "in_constructor", "arguments": "in_arguments"}
 STEPS = ["import", "constructor"]
 
@@ -102,11 +108,16 @@ def _of_short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, str]:
-    """Manifests, and an empty configuration."""
+    """Manifests, an empty configuration, and a kubeconfig."""
     items = [pod_object("py-0"), run_object("r1")]
     (tmp_path / "given.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     (tmp_path / "empty.yaml").write_text("")
-    return {"manifests": str(tmp_path / "given.json"), "config": str(tmp_path / "empty.yaml")}
+    (tmp_path / "kubeconfig").write_text(KUBECONFIG)
+    return {
+        "manifests": str(tmp_path / "given.json"),
+        "config": str(tmp_path / "empty.yaml"),
+        "kubeconfig": str(tmp_path / "kubeconfig"),
+    }
 
 
 COMMANDS = {
@@ -116,7 +127,7 @@ COMMANDS = {
     "list": "plugins list",
     "dev": "dev --runs 1 --exit-when-done",
     "bench": "bench engine --pods 2 --runs 1 --known 2 --waiting 1 --repeat 1",
-    "scheduler": "scheduler --kubeconfig {config}",
+    "scheduler": "scheduler --kubeconfig {kubeconfig}",
 }
 
 

@@ -394,6 +394,6 @@ def test_a_plugin_that_failed_is_tried_again_unless_its_package_changed(
 def test_the_host_itself_is_named_when_it_was_upgraded(
     running: Scheduler, packages: Packages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    installed = module._installed_host()
-    monkeypatch.setattr(module, "_installed_host", lambda: "9.9")
+    installed = PluginRegistry().version_of("kruntimes-core")
+    monkeypatch.setattr(PluginRegistry, "version_of", lambda *_: "9.9")
     assert running.reload().endswith(f'restart_needed_for="kruntimes-core {installed} -> 9.9"')

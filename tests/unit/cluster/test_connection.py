@@ -233,6 +233,30 @@ print(json.dumps({{"apiVersion": "client.authentication.k8s.io/v1", "kind": "Exe
     assert asyncio.run(main()) == ["Bearer fetched-x", "Bearer fetched-x", "Bearer fetched-xx"]
 
 
+@pytest.mark.parametrize("named", ["--kubeconfig", "KUBECONFIG", "several files"])
+def test_it_is_read_again_where_it_was_whatever_the_working_directory_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    """A plugin may change it. The token file is named by a path, too."""
+    (tmp_path / "token").write_text("first")
+    kubeconfig(tmp_path, {"tokenFile": "token"})
+    monkeypatch.chdir(tmp_path)
+    path = "config" if named == "--kubeconfig" else None
+    environment = {"KUBECONFIG": "none:config" if named == "several files" else "config"}
+    clock = Hands()
+
+    async def main() -> list[str | None]:
+        made = await connect_by_kubeconfig(path, None, environment, clock)
+        seen = await made.credentials.authorization()
+        os.chdir("/")
+        (tmp_path / "token").write_text("second")
+        clock.seconds = 10
+        await made.credentials.renew()
+        return [seen, await made.credentials.authorization()]
+
+    assert asyncio.run(main()) == ["Bearer first", "Bearer second"]
+
+
 _OUTPUTS = {
     "no JSON": "print('s3cret')",
     "JSON that ends early": 'print(\'{"status": {"token": "s3cret\')',
