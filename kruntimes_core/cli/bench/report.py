@@ -107,7 +107,7 @@ ROWS: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "residentBytes": ("memory", lambda value: f"{value / _MEBIBYTE:.0f} MiB"),
     "peakBytes": ("memory at most", lambda value: f"{value / _MEBIBYTE:.0f} MiB"),
     "benchProcessorSeconds": ("processor time of the bench", _milliseconds),
-    "lateSeconds": ("the bench looked late by", _milliseconds),
+    "lateSeconds": ("the bench saw events late by", _milliseconds),
 }
 """How each figure of the document is called here, and written."""
 
