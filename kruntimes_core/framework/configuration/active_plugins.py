@@ -254,7 +254,7 @@ class _ProfileBuilder:
         remedy = f"enable {supplied}" if self.registry.discovered(supplied) else to_install(supplied)
         raise self.origin.complaint(
             self.profile.path,
-                        f"no active plugin of profile {built.name} provides capacity, so no filter would keep Runs off"
+            f"no active plugin of profile {built.name} provides capacity, so no filter would keep Runs off"
             f" Pods that are full or not ready: {remedy}, or set allowNoCapacityFilter: true",
         )
 
