@@ -172,8 +172,8 @@ def make_snapshot(
     for pod in members_of("the Pods", pods, RuntimePod):
         if (pod.namespace, pod.runtime) != (namespace, runtime):
             raise ValueError(
-                f"the Pod {pod.name} is of the Runtime {pod.runtime} in {pod.namespace}, but the snapshot is of"
-                f" {runtime} in {namespace}: give both the same"
+                f"the Pod {pod.name} is of the Runtime {pod.runtime} in {pod.namespace}, but the snapshot is"
+                f" of {runtime} in {namespace}: give both the same"
             )
     workspaces = tuple(members_of("the workspaces", workspaces, Workspace))
     for named in (pods, workspaces):
