@@ -325,7 +325,7 @@ def _check_encoded(merged: _MergedFiles, owner: str, entry: Mapping[str, Any]) -
             try:
                 base64.b64decode("".join(value.split()), validate=True)
             except ValueError as error:
-                raise merged.error(f"{key} of the {owner} is not valid base64: copy it anew") from error
+                raise merged.error(f"{key} of the {owner} is not valid base64: copy it again") from error
 
 
 def _check_program(merged: _MergedFiles, user: str, program: Mapping[str, Any] | None) -> None:

@@ -170,7 +170,7 @@ def test_every_option_says_what_it_does() -> None:
         (["--health-probe-bind-address=x"], "--health-probe-bind-address 'x' is not a valid address"),
         (["--config=/none"], "/none"),
         (["--kubeconfig=/none"], "--kubeconfig /none: no such file"),
-        (["-o", "json"], "-o is the form of a dry run's report: give --dry-run too"),
+        (["-o", "json"], "-o is the form of a dry run's report: add --dry-run"),
         (["--dry-run", "-o", "yaml"], "'yaml' is not one of 'table', 'json'"),
         (["--frob"], "no such option '--frob'"),
         (["-frob"], "no such option '--frob'"),

@@ -137,7 +137,7 @@ def test_an_authority_that_did_not_sign_is_named(site: Site, capsys: Capture) ->
         ({"client-certificate": "/none/c.pem", "client-key": "/none/k.pem"}, "/none/c.pem"),
         ({"tokenFile": "/none/token"}, "/none/token"),
         ({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "no-such"}}, "no-such"),
-        ({"token": "two\nlines"}, "the token holds a line break: write it anew"),
+        ({"token": "two\nlines"}, "the token contains a line break: write it again without one"),
     ],
 )
 def test_credentials_that_are_not_there_are_named(

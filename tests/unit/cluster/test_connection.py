@@ -427,12 +427,12 @@ def test_a_token_that_expires_soon_is_fetched_anew_and_no_request_waits_for_it(
         (
             lambda folder: kubeconfig(folder, cluster={"certificate-authority-data": "%"}),
             None,
-            "certificate-authority-data of the cluster c is not valid base64: copy it anew",
+            "certificate-authority-data of the cluster c is not valid base64: copy it again",
         ),
         (
             lambda folder: kubeconfig(folder, {"client-key-data": "a"}),
             None,
-            "client-key-data of the user u is not valid base64: copy it anew",
+            "client-key-data of the user u is not valid base64: copy it again",
         ),
         (
             lambda folder: kubeconfig(folder, {"exec": {"command": "no-such-login"}}),

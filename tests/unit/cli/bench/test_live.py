@@ -154,8 +154,8 @@ def test_every_other_option_arrives(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("--rate 5", "--rate means nothing with --mode drain: leave it out"),
-        ("--mode open --runs 5", "--runs means nothing with --mode open"),
+        ("--rate 5", "--rate has no effect with --mode drain: leave it out"),
+        ("--mode open --runs 5", "--runs has no effect with --mode open"),
         ("--no-scheduler --scheduler-pid 7", "--no-scheduler and --scheduler-pid exclude each other"),
         (
             "--scheduler-cmd x --config y",
