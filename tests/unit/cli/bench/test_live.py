@@ -162,7 +162,7 @@ def test_every_other_option_arrives(
             "--config is for the scheduler of kruntimes, not for --scheduler-cmd",
         ),
         ("--no-scheduler --waiting-elsewhere 5", "choose another mode"),
-        ("--pods 1 engine", "--pods is not for engine"),
+        ("--pods 1 engine", "--pods is not an option of engine"),
         ("--pods 1 --namespaces 2", "--pods 1 is too few"),
         ("--mode open --rate nan", "nan is not a finite number"),
         ("--mode open --seconds inf", "inf is not a finite number"),
