@@ -31,7 +31,7 @@ PATIENCE_SECONDS = 5.0
 _NO_API_SERVER = (400, 404)
 """No API server answers GET /version with these; a TLS port that is addressed without TLS does."""
 _QUOTED = 80
-"""An error quotes so many bytes of a strange answer."""
+"""How many bytes of an unexpected answer an error quotes."""
 
 
 class Credentials(Protocol):

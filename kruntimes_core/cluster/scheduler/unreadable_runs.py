@@ -11,7 +11,7 @@ from kruntimes_core.engine import events
 from kruntimes_core.model.run import Phase, RunObservation
 
 _NAMED = 100
-"""At most so many Runs are named and remembered at a time. What is wrong is seldom that of one Run alone."""
+"""The most Runs that are named at a time. One cause, such as a newer API version, may concern all Runs."""
 
 _LONGEST_PATH = 200
 """A path has names in it that users wrote."""

@@ -1,4 +1,4 @@
-"""Requests of the bench: sent as often as it takes, at most so many at a time, and counted."""
+"""Requests of the bench: repeated until they succeed, bounded in number at a time, and counted."""
 
 from __future__ import annotations
 

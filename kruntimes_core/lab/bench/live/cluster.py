@@ -38,7 +38,7 @@ class BenchPod:
 
 
 class LoadedCluster:
-    """The namespaces of one bench. Whatever it makes bears the bench's label, and is in one of them."""
+    """The namespaces of one bench. All objects of the bench are in them, and have the bench's label."""
 
     def __init__(self, api: Api, watch: BenchWatch, load: BenchLoad, bench: str) -> None:
         """bench: tells it from every other one."""
