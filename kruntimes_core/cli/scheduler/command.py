@@ -188,8 +188,9 @@ def _address(name: str, default: str, about: str) -> Callable[[Command], Command
 def scheduler(**options: object) -> Exit:
     """Place the Runs of a cluster, until SIGTERM or SIGINT.
 
-    After the signal the scheduler begins no new cycle, and waits until each request in flight has an answer or
-    has reached its time limit. A second signal ends it at once. On SIGHUP it reads its configuration again.
+    After the signal the scheduler begins no new cycle, and waits until each request in flight has an answer
+    or has reached its time limit. A second signal ends it at once. On SIGHUP it reads its configuration
+    again.
 
     Exit codes: 0 stopped by a signal, 2 it cannot start.
     """
