@@ -200,7 +200,7 @@ def test_a_lease_that_is_nowhere_is_one_line(
 ) -> None:
     monkeypatch.delenv("POD_NAMESPACE", raising=False)
     line = refused(capsys, [f"--kubeconfig={unreachable}", "--leader-elect"])
-    assert "nothing says in which namespace the Lease is: give --lease-namespace" in line
+    assert "the namespace of the Lease is not known: give --lease-namespace" in line
 
 
 def test_a_server_that_is_not_there_is_one_line(

@@ -160,8 +160,8 @@ def test_a_kubeconfig_that_cannot_be_read_is_named_with_its_line(site: Site, cap
 @pytest.mark.parametrize(
     ("environment", "arguments", "named"),
     [
-        ({}, (), "nothing says in which namespace the Lease is: give --lease-namespace"),
-        ({"POD_NAMESPACE": ""}, (), "nothing says in which namespace the Lease is"),
+        ({}, (), "the namespace of the Lease is not known: give --lease-namespace"),
+        ({"POD_NAMESPACE": ""}, (), "the namespace of the Lease is not known"),
         (
             {"POD_NAMESPACE": "Not A Name"},
             (),

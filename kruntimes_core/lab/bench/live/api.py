@@ -95,7 +95,7 @@ class Api:
                     _accepted("delete", resource, response)
             if not (await self.list(resource, namespace, (*query, ("limit", "1")))).get("items"):
                 return
-        raise InputError(f"{resource.title} of {namespace} are still there, {_ATTEMPTS} times deleted")
+        raise InputError(f"{resource.title} of {namespace} still exist after {_ATTEMPTS} deletions")
 
     async def _send(
         self, method: str, path: str, body: Object | None = None, query: Query = (), accept: str = _METADATA

@@ -209,7 +209,9 @@ async def _hold(cluster: LoadedCluster, number: int, pod: BenchPod, *, other: bo
     if not scheduled:
         await cluster.api.patch_status(RUNS, pod.namespace, name, objects.occupying(pod.name, pod.uid))
     if not await cluster.is_placed(pod.cell, name, _PATIENCE_SECONDS):
-        raise InputError(f"run {pod.namespace}/{name} is not placed, and has room: does a scheduler run?")
+        raise InputError(
+            f"run {pod.namespace}/{name} was not placed, although there is room: start a scheduler"
+        )
 
 
 # What runtimed does for a Pod

@@ -185,7 +185,7 @@ def test_every_other_option_arrives(
         ("--config /no/such.yaml", "/no/such.yaml: no such file or directory"),
         ("--cohorts 100 --runs 5", "--cohorts 100 are too many: a namespace and Runtime gets 5 of the Runs"),
         ("--duration soon", "'soon' is not a valid duration"),
-        ("--html /no/such/folder/page.html", "cannot be written: name a file in a folder that is there"),
+        ("--html /no/such/folder/page.html", "cannot be written: name a file in a folder that exists"),
         ("--kubeconfig /no/such/file", "no such file: name a kubeconfig"),
     ],
 )

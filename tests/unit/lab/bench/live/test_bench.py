@@ -233,7 +233,7 @@ def test_a_server_that_is_lost_is_told_in_words(
         raise NotSentError("no connection")
 
     monkeypatch.setattr(HttpTransport, "request", lost_at_the_first_run)
-    with pytest.raises(InputError, match="was lost in the middle: no connection: is it up"):
+    with pytest.raises(InputError, match="was lost: no connection: check that it still runs"):
         bench(settings, told)
     assert "cannot clean up: no connection: kubectl delete namespaces -l" in told[-1]
     client = place.client()
