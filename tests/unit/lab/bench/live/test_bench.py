@@ -254,7 +254,7 @@ def test_what_somebody_keeps_from_being_deleted_keeps_nothing_else(
     bench: Callable[..., Results], settings: BenchSettings, place: Reachable
 ) -> None:
     told = list[str]()
-    with pytest.raises(InputError, match="are still there"):
+    with pytest.raises(InputError, match="still exist after"):
         bench(replace(settings, command=bad_scheduler("finalizer")), told)
     assert "cannot clean up: runs.kruntimes.io" in told[-1]
     client = place.client()
@@ -373,5 +373,5 @@ def test_what_cannot_be_deleted_is_an_error() -> None:
     forbidden = Deleting([Response(403, b'{"kind":"Status","message":"no"}')])
     with pytest.raises(InputError, match=r"refuses to delete runs\.kruntimes\.io: 403 no"):
         asyncio.run(Api(forbidden, 1).delete_all(RUNS_OF_THE_HOST, "ns"))  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="are still there"):
+    with pytest.raises(InputError, match="still exist after"):
         asyncio.run(Api(Deleting([None] * 99), 1).delete_all(RUNS_OF_THE_HOST, "ns"))  # type: ignore[arg-type]
