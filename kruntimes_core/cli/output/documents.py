@@ -76,7 +76,7 @@ def stream_yaml(head: Mapping[str, Any], key: str, items: Iterable[Any]) -> None
 
 
 def _write(text: str, end: str = "\n") -> None:
-    click.echo(_encoded(text + end), nl=False)
+    write_output(_encoded(text + end), end=False)
 
 
 def _encoded(text: str) -> bytes:

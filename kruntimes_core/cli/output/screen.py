@@ -5,12 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import select
-import shutil
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from threading import Lock, Timer
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TextIO
 
 import click
 
@@ -23,6 +22,9 @@ _GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
 # A pipe without a reader answers EPIPE, a closed terminal EIO, as a broken disk does too.
 _CAN_MEAN_NO_READER = (errno.EPIPE, errno.EIO)
 _SECONDS_WITHOUT_BAR = 1.0
+_USUAL_COLUMNS = 80
+OWN_OUTPUT = "kruntimes.own_output"
+"""Where click's context has the command's standard output, while `sys.stdout` is that of plugins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +41,40 @@ class Screen:
 
 def standard_output() -> Screen:
     """The screen behind standard output; no colour where NO_COLOR is set (https://no-color.org)."""
-    if not sys.stdout.isatty():
+    if not own_output().isatty():
         return Screen()
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    return Screen(shutil.get_terminal_size().columns, not plain)
+    return Screen(_columns(), not plain)
+
+
+def own_output() -> TextIO:
+    """The standard output of the command itself. `sys.stdout` is that of plugins while these may be called."""
+    context = click.get_current_context(silent=True)
+    own: TextIO = context.meta.get(OWN_OUTPUT, sys.stdout) if context is not None else sys.stdout
+    return own
+
+
+def write_output(text: str | bytes, end: bool = True, color: bool | None = None) -> None:
+    """Write to the command's standard output. end: with a line feed after it."""
+    click.echo(text, file=own_output(), nl=end, color=color)
+
+
+def _columns() -> int:
+    """The width of the terminal, unless COLUMNS says another. Descriptor 1 may lead elsewhere (see `start`)."""
+    try:
+        return int(os.environ["COLUMNS"])
+    except (KeyError, ValueError):
+        pass
+    try:
+        return os.get_terminal_size(own_output().fileno()).columns or _USUAL_COLUMNS
+    except (OSError, ValueError):
+        return _USUAL_COLUMNS
 
 
 def print_lines(lines: Iterable[str], screen: Screen) -> None:
     """Write the lines of a table to standard output."""
     for line in lines:
-        click.echo(line, color=screen.colour)
+        write_output(line, color=screen.colour)
 
 
 def print_note(line: str) -> None:
