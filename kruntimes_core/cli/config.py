@@ -18,9 +18,11 @@ from kruntimes_core.cli.output.screen import (
     print_note,
     print_notes,
     standard_output,
+    write_output,
 )
 from kruntimes_core.cli.output.table import table
 from kruntimes_core.cli.output.text import printable
+from kruntimes_core.cli.plugin_output import PluginCommand
 from kruntimes_core.model.messages import counted
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def config() -> None:
     """Check a configuration, and show what it means."""
 
 
-@config.command()
+@config.command(cls=PluginCommand)
 @click.argument("file", metavar="FILE")
 def validate(file: str) -> Exit:
     """Check the configuration in FILE, or - for standard input.
@@ -64,7 +66,7 @@ def validate(file: str) -> Exit:
     return Exit.DONE
 
 
-@config.command()
+@config.command(cls=PluginCommand)
 def schema() -> Exit:
     """Print the JSON Schema of the configuration.
 
@@ -82,7 +84,7 @@ def schema() -> Exit:
     return Exit.DONE
 
 
-@config.command()
+@config.command(cls=PluginCommand)
 @CONFIG
 @output_option(
     ("table", "yaml", "json"),

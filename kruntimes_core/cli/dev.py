@@ -18,6 +18,7 @@ from kruntimes_core.cli.options import (
     number_option,
     output_option,
 )
+from kruntimes_core.cli.plugin_output import PluginCommand
 
 # Short enough for the names of its Pods.
 _RUNTIME = NameType(50, "name: use at most 50 of a-z, 0-9 and -, with no - at either end")
@@ -61,7 +62,7 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
     return names
 
 
-@click.command()
+@click.command(cls=PluginCommand)
 @click.option(
     "--demo",
     is_flag=True,

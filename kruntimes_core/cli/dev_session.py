@@ -19,8 +19,9 @@ from kruntimes_core.cli.commands import Exit, require_descriptors, run_loop, sto
 from kruntimes_core.cli.dev_screen import Display, Lines, LivePicture, can_be_redrawn
 from kruntimes_core.cli.options import DurationRange
 from kruntimes_core.cli.output.documents import write_json
-from kruntimes_core.cli.output.screen import print_note, standard_output
+from kruntimes_core.cli.output.screen import own_output, print_note, standard_output, write_output
 from kruntimes_core.cli.output.text import wrapped
+from kruntimes_core.cli.plugin_output import PluginOutput, noted
 from kruntimes_core.cluster.clock import Clock, SystemClock
 from kruntimes_core.cluster.event_recorder.recorder import EventSettings
 from kruntimes_core.cluster.observability.log import Level, Log
@@ -83,13 +84,14 @@ def serve(options: DevOptions) -> Exit:
     clock, display = SystemClock(), _display(options)
     log = Log(display.notices, clock, Level.WARNING)
     plugin_worker = ThreadPluginWorker(log)
-    placing = DevScheduling(
-        profiles=plugin_worker.build(configuration, PluginRegistry()),
-        plugin_worker=plugin_worker,
-        engine=Settings.of(configuration),
-        events=EventSettings.of(configuration),
-    )
-    return run_loop(_serve(options, environment, placing, clock, display, log))
+    with PluginOutput(lambda *line: click.echo(noted(*line), file=display.notices)):
+        placing = DevScheduling(
+            profiles=plugin_worker.build(configuration, PluginRegistry()),
+            plugin_worker=plugin_worker,
+            engine=Settings.of(configuration),
+            events=EventSettings.of(configuration),
+        )
+        return run_loop(_serve(options, environment, placing, clock, display, log))
 
 
 async def _serve(
@@ -107,16 +109,16 @@ async def _serve(
         stop_on_signals(lambda _: cluster.stop(), signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
         with kubeconfig(path, cluster.server.url):
             for line in _introduction(cluster, path, profiles):
-                click.echo(line, err=options.document)
+                click.echo(line, file=sys.stderr if options.document else own_output())
             observer = ClusterObserver(cluster.scheduler.engine, cluster.counts, clock)
             work = cluster.run(_arrivals(options, settings), exit_when_done=options.exit_when_done)
             await _show_until_done(work, cluster, observer, display)
         if display.redraws:
-            click.echo()
+            write_output("")
         if options.document:
             write_json(_summary_document(cluster, profiles))
         else:
-            click.echo(summary_line(cluster.counts))
+            write_output(summary_line(cluster.counts))
         if cluster.stalled:
             print_note(stall_line(cluster, settings))
     succeeded = cluster.finished and cluster.counts.well
@@ -172,9 +174,10 @@ def _arrivals(options: DevOptions, settings: DevSettings) -> Iterable[Arrival]:
 def _display(options: DevOptions) -> Display:
     if options.document:
         return Lines(sys.stderr, sys.stderr)
-    if options.no_table or not can_be_redrawn(sys.stdout):
-        return Lines(sys.stdout, sys.stderr)
-    return LivePicture(sys.stdout)
+    out = own_output()
+    if options.no_table or not can_be_redrawn(out):
+        return Lines(out, sys.stderr)
+    return LivePicture(out)
 
 
 def _kubeconfig_path(options: DevOptions, environment: Mapping[str, str], cluster: DevCluster) -> Path:

@@ -15,6 +15,7 @@ import click
 from kruntimes_core.cli.commands import Exit, UnlimitedCalls, with_time_limit
 from kruntimes_core.cli.options import CONFIG, FORMS, NAMESPACE, output_option
 from kruntimes_core.cli.output.screen import follow, note_waiting, print_note, print_notes, standard_output
+from kruntimes_core.cli.plugin_output import PluginCommand
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.times import parse_time
 
@@ -27,7 +28,7 @@ _NO = frozenset({"Waiting", "Failed"})
 _SHOWN_NAMESPACES = 10
 
 
-class FilesByOption(click.Command):
+class FilesByOption(PluginCommand):
     """A command whose files are named by `-f` alone, as kubectl's are: it reminds those who forget it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -9,9 +9,16 @@ import click
 
 from kruntimes_core.cli.commands import Exit, LazyGroup, with_time_limit
 from kruntimes_core.cli.options import CONFIG, FORMS, output_option
-from kruntimes_core.cli.output.screen import Screen, print_lines, print_note, standard_output
+from kruntimes_core.cli.output.screen import (
+    Screen,
+    print_lines,
+    print_note,
+    standard_output,
+    write_output,
+)
 from kruntimes_core.cli.output.table import table
 from kruntimes_core.cli.output.text import printable
+from kruntimes_core.cli.plugin_output import PluginCommand
 from kruntimes_core.model.messages import InputError
 
 if TYPE_CHECKING:
@@ -29,7 +36,7 @@ def plugins() -> None:
     """List the installed plugins."""
 
 
-@plugins.command("list")
+@plugins.command("list", cls=PluginCommand)
 @CONFIG
 @output_option(FORMS, "How to show them. wide: with the profile, also if there is only one.")
 def list_plugins(config: str | None, form: str) -> Exit:

@@ -11,28 +11,24 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from kruntimes_core.cli.output.text import printable
+from kruntimes_core.cli.plugin_owners import HOST, Function, PluginOwners, function_of, package_of
 
 if TYPE_CHECKING:
     import asyncio
 
-    from kruntimes_core.framework.plugin_registry.discovery import DiscoveredPlugin
 
 GRACE_SECONDS = 3.0
 """How long what was left may take to end."""
 _TELL_SECONDS = 1.0
 """For the line that names what was left: standard error may block."""
-_HOST = "kruntimes_core"
 _POOLS = ("concurrent.futures.process.", "concurrent.futures.thread.")
 _LOOP = ("asyncio.base_events", "BaseEventLoop.run_forever")
-
-_Function = tuple[str, str]
-"""A function by its module and its qualified name."""
 
 Tell = Callable[[Sequence[str]], None]
 """Says what did not end. Called on a thread of its own."""
@@ -88,7 +84,7 @@ def _note(left: Sequence[str]) -> None:
 
 def left_running() -> list[str]:
     """What keeps the process from ending: threads, processes, and a handler that the main thread calls."""
-    frames, owners, main = sys._current_frames(), _Owners(), threading.main_thread()
+    frames, owners, main = sys._current_frames(), PluginOwners(), threading.main_thread()
     left = [
         f"thread {thread.name} in {owners.place(_stack(frames.get(thread.ident or 0))) or _target(thread)}"
         for thread in threading.enumerate()
@@ -100,7 +96,7 @@ def left_running() -> list[str]:
     handler = owners.place(doing)
     if handler is None and doing and not left:
         handler = ".".join(doing[0])
-    if handler is not None and not any(_package(module) == _HOST for module, _ in doing):
+    if handler is not None and not any(package_of(module) == HOST for module, _ in doing):
         left.append(f"the exit handler {handler}")
     return left
 
@@ -123,59 +119,18 @@ def _target(thread: threading.Thread) -> str:
     return f"{getattr(function, '__module__', None)}.{name}"
 
 
-def _stack(innermost: FrameType | None) -> Iterator[_Function]:
+def _stack(innermost: FrameType | None) -> Iterator[Function]:
     """The functions that a thread is in, the innermost first, and those of the tasks of its loop."""
     # Without a frame it would walk its own.
     for frame, _ in traceback.walk_stack(innermost) if innermost is not None else ():
-        function = _function(frame)
+        function = function_of(frame)
         if function == _LOOP:
             yield from _tasks(frame.f_locals["self"])
         yield function
 
 
-def _tasks(loop: asyncio.AbstractEventLoop) -> Iterator[_Function]:
+def _tasks(loop: asyncio.AbstractEventLoop) -> Iterator[Function]:
     """What the tasks of a loop were made of."""
     for task in sys.modules["asyncio"].all_tasks(loop):
         if (frame := getattr(task.get_coro(), "cr_frame", None)) is not None:
-            yield _function(frame)
-
-
-def _function(frame: FrameType) -> _Function:
-    return str(frame.f_globals.get("__name__")), frame.f_code.co_qualname
-
-
-class _Owners:
-    """The installed plugins, by the packages of their entry points."""
-
-    def __init__(self) -> None:
-        # Only here: most processes end in time.
-        from kruntimes_core.framework.plugin_registry.discovery import discover
-
-        self._claims: dict[str, list[DiscoveredPlugin]] = {}
-        for claim in discover():
-            if claim.entry_point is not None and claim.entry_point.module in sys.modules:
-                self._claims.setdefault(_package(claim.entry_point.module), []).append(claim)
-
-    def place(self, stack: Iterable[_Function]) -> str | None:
-        """The innermost function of a plugin; without one, the outermost of another package."""
-        others = None
-        for module, function in stack:
-            if _package(module) in self._claims:
-                return self._named(module, function)
-            if _package(module) not in sys.stdlib_module_names | {_HOST}:
-                others = f"{module}.{function}"
-        return others
-
-    def _named(self, module: str, function: str) -> str:
-        """A function with its plugin, or those of its package."""
-        claims = self._claims[_package(module)]
-        exact = [one for one in claims if one.entry_point is not None and one.entry_point.module == module]
-        owners: dict[str, list[str]] = {}
-        for claim in exact or claims:
-            owners.setdefault(f"{claim.distribution} {claim.version}", []).append(claim.name)
-        plugins = " or ".join(f"{', '.join(names)} of {owner}" for owner, names in owners.items())
-        return f"{module}.{function} (plugin {plugins})"
-
-
-def _package(module: str) -> str:
-    return module.partition(".")[0]
+            yield function_of(frame)

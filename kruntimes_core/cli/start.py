@@ -7,6 +7,7 @@ Ctrl-C ends the process quietly at any time.
 
 import os
 import signal
+import sys
 
 _SIGNALLED = 128
 _INIT = 1
@@ -15,6 +16,7 @@ _INIT = 1
 def start() -> int:
     """Run the command with the arguments of the process. Returns the exit code."""
     _end_quietly()
+    _keep_standard_output()
     # By default pydantic searches all installed distributions for pydantic plugins when it is imported. Then
     # a distribution with broken metadata, although it has nothing to do with kruntimes, would end every
     # command.
@@ -27,11 +29,32 @@ def start() -> int:
         _interrupt_by_exception()
         code = main(end=end)
         end.begin(code)
+        sys.stdout = sys.stderr  # for what plugins left running
         return code
     except KeyboardInterrupt:
         return _SIGNALLED + signal.SIGINT
     finally:
         _end_quietly()
+
+
+def _keep_standard_output() -> None:
+    """Give the command a descriptor of its own for its output, and lead descriptor 1 to standard error.
+
+    So tables and documents stay whole whatever plugins, their libraries and the programs that these start
+    write to it.
+    """
+    if sys.stdout is None or sys.stderr is None:  # closed by the caller
+        return
+    usual = sys.stdout
+    usual.flush()
+    sys.stdout = open(  # noqa: SIM115 - to the end
+        os.dup(usual.fileno()),
+        "w",
+        encoding=usual.encoding,
+        errors=usual.errors,
+        buffering=1 if usual.isatty() else -1,
+    )
+    os.dup2(sys.stderr.fileno(), usual.fileno())
 
 
 def _end_quietly() -> None:

@@ -12,6 +12,7 @@ import click
 
 from kruntimes_core.cli.commands import Exit
 from kruntimes_core.cli.options import CONFIG, TABLE_OR_DOCUMENT, Count, number_option, output_option
+from kruntimes_core.cli.plugin_output import PluginCommand
 from kruntimes_core.lab.bench.engine.shape import DIMENSIONS, Shape
 
 WORKLOADS = (
@@ -36,7 +37,7 @@ def _size(dimension: str, about: str, least: int = 1) -> Callable[..., Any]:
     return number_option(f"--{dimension}", kind=Count(least), default=default, about=about)
 
 
-@click.command()
+@click.command(cls=PluginCommand)
 @click.option(
     "--workload",
     "workloads",

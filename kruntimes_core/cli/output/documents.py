@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import click
 import yaml
 
 try:
     from yaml import CSafeDumper as BaseDumper
 except ImportError:  # pragma: no cover - depends on how PyYAML was built
     from yaml import SafeDumper as BaseDumper  # type: ignore[assignment]
+
+from kruntimes_core.cli.output.screen import write_output
 
 # Text that other readers of YAML (Go's among them) take for a number or a truth value, and PyYAML does not.
 _MISREAD = re.compile(r"[-+]?\.?[0-9][0-9_.]*([eE][-+]?[0-9]+)?|0[xob][0-9a-fA-F_]+|[yYnN]")

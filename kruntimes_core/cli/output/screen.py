@@ -48,10 +48,10 @@ def standard_output() -> Screen:
 
 
 def own_output() -> TextIO:
-    """The standard output of the command itself. `sys.stdout` is that of plugins while these may be called."""
+    """The command's standard output. While plugins may be called, `sys.stdout` is theirs."""
     context = click.get_current_context(silent=True)
-    own: TextIO = context.meta.get(OWN_OUTPUT, sys.stdout) if context is not None else sys.stdout
-    return own
+    own: TextIO | None = context.meta.get(OWN_OUTPUT) if context is not None else None
+    return own or sys.stdout
 
 
 def write_output(text: str | bytes, end: bool = True, color: bool | None = None) -> None:
@@ -60,7 +60,7 @@ def write_output(text: str | bytes, end: bool = True, color: bool | None = None)
 
 
 def _columns() -> int:
-    """The width of the terminal, unless COLUMNS says another. Descriptor 1 may lead elsewhere (see `start`)."""
+    """The width of the terminal, unless COLUMNS says another. Descriptor 1 may be another one (`start`)."""
     try:
         return int(os.environ["COLUMNS"])
     except (KeyError, ValueError):

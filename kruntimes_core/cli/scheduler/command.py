@@ -10,6 +10,7 @@ import click
 
 from kruntimes_core.cli.commands import Exit
 from kruntimes_core.cli.options import CONFIG, NAMESPACE, Command, Count
+from kruntimes_core.cli.plugin_output import PluginCommand
 from kruntimes_core.model.times import parse_duration
 
 
@@ -71,7 +72,7 @@ class GoDuration(click.ParamType[float]):
         return seconds
 
 
-class GoCommand(click.Command):
+class GoCommand(PluginCommand):
     """A command whose long options may have one dash: `-leader-elect`, `-leader-elect=true`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

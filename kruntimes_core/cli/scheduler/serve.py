@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ from typing import TextIO
 
 from kruntimes_core import __version__
 from kruntimes_core.cli.commands import Exit, require_descriptors, run_loop, stop_on_signals
+from kruntimes_core.cli.plugin_output import PluginOutput
 from kruntimes_core.cli.process_end import ProcessEnd, Tell
 from kruntimes_core.cli.scheduler.command import SchedulerOptions
 from kruntimes_core.cli.scheduler.debug_pages import REPORT_PATH, decider_pages, print_report, report_page
@@ -35,7 +37,7 @@ from kruntimes_core.cluster.leader_election.lease_lock import lease_namespace, n
 from kruntimes_core.cluster.leader_election.protocol import AlwaysLeading
 from kruntimes_core.cluster.observability.endpoints import Endpoints, ListenAddress, parse_address
 from kruntimes_core.cluster.observability.http_server import CONNECTIONS, RequestProblems
-from kruntimes_core.cluster.observability.log import Format, Log, log_loop_problems
+from kruntimes_core.cluster.observability.log import Format, Level, Log, PluginLines, log_loop_problems
 from kruntimes_core.cluster.observability.log_writer import BackgroundWriter
 from kruntimes_core.cluster.permissions import MissingPermissions, PermissionTransport
 from kruntimes_core.cluster.plugin_worker import ThreadPluginWorker
@@ -82,10 +84,13 @@ def serve(options: SchedulerOptions, end: ProcessEnd | None = None) -> Exit:
         # Plugins may change the working directory, the environment and more: all that leads to the API server
         # is read before there are any.
         connection = asyncio.run(connect(options.kubeconfig, options.context, environment, clock))
-        profiles = plugin_worker.build(configuration, registry)
-        arguments = SchedulerArguments(options, environment, configuration, profiles, plugin_worker)
-        arguments.require_descriptors()
-        run_loop(to_the_end())
+        with PluginOutput(
+            PluginLines(log, clock), logging.DEBUG if log.speaks(Level.DEBUG) else logging.INFO
+        ):
+            profiles = plugin_worker.build(configuration, registry)
+            arguments = SchedulerArguments(options, environment, configuration, profiles, plugin_worker)
+            arguments.require_descriptors()
+            run_loop(to_the_end())
     finally:
         if isinstance(writer, BackgroundWriter):
             writer.close()

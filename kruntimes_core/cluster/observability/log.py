@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import math
 import re
 from enum import IntEnum, StrEnum
+from threading import Lock
 from typing import Any, TextIO
 
 from kruntimes_core.cluster.clock import Clock
@@ -18,12 +20,16 @@ from kruntimes_core.engine.clock import ticks
 from kruntimes_core.engine.decisions import Decision
 
 _PAUSE = ticks(60.0)
+PLUGIN_LINES = 600
+"""A minute, of all plugins together."""
 _PLAIN = re.compile(r"[A-Za-z0-9_.:/@+-]+", re.ASCII)
 
 
 class Level(IntEnum):
     """How much is logged: everything up to the chosen level."""
 
+    ERROR = -2
+    """Of plugins alone: what the host cannot do is a warning, because it tries again."""
     WARNING = -1
     INFO = 0
     DEBUG = 1
@@ -63,26 +69,27 @@ class Log:
 
     def warning(self, message: str, **fields: object) -> None:
         """Something does not work as it should."""
-        self._write(Level.WARNING, message, fields)
+        self.write(Level.WARNING, message, **fields)
 
     def info(self, message: str, **fields: object) -> None:
         """Something that an operator wants to know."""
-        self._write(Level.INFO, message, fields)
+        self.write(Level.INFO, message, **fields)
 
     def debug(self, message: str, **fields: object) -> None:
         """A decision."""
-        self._write(Level.DEBUG, message, fields)
+        self.write(Level.DEBUG, message, **fields)
 
     def trace(self, message: str, **fields: object) -> None:
         """A request."""
-        self._write(Level.TRACE, message, fields)
+        self.write(Level.TRACE, message, **fields)
 
     @property
     def lost(self) -> int:
         """Lines so far that could not be written."""
         return self._out.lost
 
-    def _write(self, level: Level, message: str, fields: dict[str, object]) -> None:
+    def write(self, level: Level, message: str, **fields: object) -> None:
+        """A line of any level."""
         if not self.speaks(level):
             return
         line, lost = self._line(level, message, fields), self._out.lost
@@ -170,6 +177,46 @@ class PluginErrorLog:
             self._warnings[key] = RareWarning(self._log, self._clock)
         run = f"{decision.run.namespace}/{decision.run.name}"
         self._warnings[key](str(error), at=error.place or None, run=run, traceback=error.traceback or None)
+
+
+class PluginLines:
+    """What plugins print and log: so many lines a minute at most, and then how many there were besides."""
+
+    def __init__(self, log: Log, clock: Clock) -> None:
+        self._log = log
+        self._clock = clock
+        # Plugins have threads of their own.
+        self._lock = Lock()
+        self._until = 0
+        self._count = 0
+
+    def __call__(self, level: int, source: str | None, text: str) -> None:
+        """Say one. level: as `logging` counts it. source: the function or logger that it comes from."""
+        with self._lock:
+            unsaid = self._unsaid()
+            self._count += 1
+            room = self._count <= PLUGIN_LINES
+        if unsaid:
+            self._log.warning("plugins wrote more lines than this log takes", unsaid=unsaid)
+        if room:
+            self._log.write(_level(level), text, logger=source or "stdout")
+
+    def _unsaid(self) -> int:
+        """How many lines were too many in a minute that has ended; the next one begins."""
+        now = self._clock.now().ticks
+        if now < self._until:
+            return 0
+        unsaid = max(0, self._count - PLUGIN_LINES)
+        self._until, self._count = now + _PAUSE, 0
+        return unsaid
+
+
+def _level(level: int) -> Level:
+    if level >= logging.ERROR:
+        return Level.ERROR
+    if level >= logging.WARNING:
+        return Level.WARNING
+    return Level.INFO if level >= logging.INFO else Level.DEBUG
 
 
 def _texts(fields: dict[str, object]) -> dict[str, object]:
