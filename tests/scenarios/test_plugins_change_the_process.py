@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -111,16 +111,21 @@ def _in_a_folder_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(
-    ("place", "form"), [*((place, "json") for place in PLACES), ("in_constructor", "table")]
+    ("place", "form", "names"),
+    [
+        ("in_constructor", "json", list(CHANGES)[:7]),
+        ("in_constructor", "json", list(CHANGES)[7:]),
+        ("in_constructor", "table", ["the time zone", "the locale"]),
+        ("at_import", "json", OF_FILES),
+        ("in_hook", "json", OF_FILES),
+    ],
 )
-def test_a_plan_is_the_same_whatever_was_changed(tmp_path: Path, place: str, form: str) -> None:
+def test_a_plan_is_the_same_whatever_was_changed(
+    tmp_path: Path, place: str, form: str, names: Sequence[str]
+) -> None:
     sites = {}
-    names = OF_FILES if place != "in_constructor" else CHANGES
-    for name, change in {
-        **{name: CHANGES[name] for name in names},
-        "all of that": ALL,
-        "nothing": "pass",
-    }.items():
+    changes = {name: CHANGES[name] for name in names}
+    for name, change in {**changes, "all of that": ALL, "nothing": "pass"}.items():
         (folder := tmp_path / name.replace(" ", "_")).mkdir()
         sites[name] = install(folder, place, change)
     options = ("--config=config.yaml", "--explain", "-o", form)

@@ -116,9 +116,14 @@ def handler(folder: Path, place: str, kind: str) -> Site:
     return site
 
 
-@pytest.mark.parametrize("place", ["at_import", "in_constructor"])
-@pytest.mark.parametrize("command", LOADING)
-@pytest.mark.parametrize("kind", SIGNALS)
+@pytest.mark.parametrize(
+    ("kind", "command", "place"),
+    [
+        *((kind, "plan", "in_constructor") for kind in SIGNALS),
+        *(("a handler", command, "at_import") for command in LOADING),
+        *(("a handler", command, "in_constructor") for command in ("dev", "scheduler")),
+    ],
+)
 def test_who_sets_a_signal_handler_is_told_at_the_start(
     tmp_path: Path, cluster: Path, command: str, kind: str, place: str
 ) -> None:
