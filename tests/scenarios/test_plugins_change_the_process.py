@@ -146,6 +146,31 @@ def test_a_manifest_that_is_nested_deeply_is_one_line(tmp_path: Path, place: str
     assert shown.stderr == "error: deep.json: this is not valid JSON: nested too deeply\n"
 
 
+WARNER = """
+class {name}:
+    def __init__(self):
+        import warnings
+        warnings.warn("old", DeprecationWarning)
+
+    @hookimpl
+    def filter(self, pod):
+        return None
+"""
+
+
+@pytest.mark.parametrize("place", ["at_import", "in_constructor"])
+@pytest.mark.parametrize(
+    "filters", ["simplefilter('error')", "filterwarnings('error', '', DeprecationWarning)"]
+)
+def test_a_warning_is_an_error_for_the_plugin_alone_that_wants_it(
+    tmp_path: Path, place: str, filters: str
+) -> None:
+    site = install(tmp_path, place, f"warnings.{filters}")
+    site.install("later", {"Warner": WARNER})
+    shown = site.run("plan", "-f", "cluster.yaml", "-o", "name")
+    assert (shown.returncode, len(shown.stdout.splitlines())) == (0, 2)
+
+
 # A development cluster
 
 
