@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -111,16 +111,21 @@ def _in_a_folder_with_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(
-    ("place", "form"), [*((place, "json") for place in PLACES), ("in_constructor", "table")]
+    ("place", "form", "names"),
+    [
+        ("in_constructor", "json", list(CHANGES)[:7]),
+        ("in_constructor", "json", list(CHANGES)[7:]),
+        ("in_constructor", "table", ["the time zone", "the locale"]),
+        ("at_import", "json", OF_FILES),
+        ("in_hook", "json", OF_FILES),
+    ],
 )
-def test_a_plan_is_the_same_whatever_was_changed(tmp_path: Path, place: str, form: str) -> None:
+def test_a_plan_is_the_same_whatever_was_changed(
+    tmp_path: Path, place: str, form: str, names: Sequence[str]
+) -> None:
     sites = {}
-    names = OF_FILES if place != "in_constructor" else CHANGES
-    for name, change in {
-        **{name: CHANGES[name] for name in names},
-        "all of that": ALL,
-        "nothing": "pass",
-    }.items():
+    changes = {name: CHANGES[name] for name in names}
+    for name, change in {**changes, "all of that": ALL, "nothing": "pass"}.items():
         (folder := tmp_path / name.replace(" ", "_")).mkdir()
         sites[name] = install(folder, place, change)
     options = ("--config=config.yaml", "--explain", "-o", form)
@@ -139,6 +144,31 @@ def test_a_manifest_that_is_nested_deeply_is_one_line(tmp_path: Path, place: str
     shown = site.run("plan", "-f", "deep.json")
     assert (shown.returncode, shown.stdout) == (2, "")
     assert shown.stderr == "error: deep.json: this is not valid JSON: nested too deeply\n"
+
+
+WARNER = """
+class {name}:
+    def __init__(self):
+        import warnings
+        warnings.warn("old", DeprecationWarning)
+
+    @hookimpl
+    def filter(self, pod):
+        return None
+"""
+
+
+@pytest.mark.parametrize("place", ["at_import", "in_constructor"])
+@pytest.mark.parametrize(
+    "filters", ["simplefilter('error')", "filterwarnings('error', '', DeprecationWarning)"]
+)
+def test_a_warning_is_an_error_for_the_plugin_alone_that_wants_it(
+    tmp_path: Path, place: str, filters: str
+) -> None:
+    site = install(tmp_path, place, f"warnings.{filters}")
+    site.install("later", {"Warner": WARNER})
+    shown = site.run("plan", "-f", "cluster.yaml", "-o", "name")
+    assert (shown.returncode, len(shown.stdout.splitlines())) == (0, 2)
 
 
 # A development cluster

@@ -22,12 +22,6 @@ class {name}:
     def HOOK(self, ARGUMENTS):
         BODY
 """
-KUBECONFIG = """
-current-context: c
-clusters: [{name: c, cluster: {server: "http://127.0.0.1:9"}}]
-users: [{name: c, user: {}}]
-contexts: [{name: c, context: {cluster: c, user: c}}]
-"""
 KINDS = {
     "a filter": ("filter", "pod", "return {}[pod.name]", "KeyError: 'py-0'", 10),
     "a prefilter": ("prefilter", "run", "raise ValueError('no')", "ValueError: no", 10),
@@ -99,7 +93,7 @@ SIGNALS = {
 LOADING = {
     "plan": "plan -f {cluster}",
     "dev": "dev --runs 1 --exit-when-done",
-    "scheduler": "scheduler --kubeconfig {kubeconfig}",
+    "scheduler": "scheduler --kubeconfig {cluster}",
 }
 OF_SIGNALS = "it handles signals, which belong to the host: remove that"
 HANDLER = """
@@ -122,17 +116,19 @@ def handler(folder: Path, place: str, kind: str) -> Site:
     return site
 
 
-@pytest.mark.parametrize("place", ["at_import", "in_constructor"])
-@pytest.mark.parametrize("command", LOADING)
-@pytest.mark.parametrize("kind", SIGNALS)
+@pytest.mark.parametrize(
+    ("kind", "command", "place"),
+    [
+        *((kind, "plan", "in_constructor") for kind in SIGNALS),
+        *(("a handler", command, "at_import") for command in LOADING),
+        *(("a handler", command, "in_constructor") for command in ("dev", "scheduler")),
+    ],
+)
 def test_who_sets_a_signal_handler_is_told_at_the_start(
     tmp_path: Path, cluster: Path, command: str, kind: str, place: str
 ) -> None:
     site = handler(tmp_path, place, kind)
-    kubeconfig = tmp_path / "kubeconfig"
-    kubeconfig.write_text(KUBECONFIG)
-    arguments = LOADING[command].format(cluster=cluster, kubeconfig=kubeconfig)
-    shown = site.run(*arguments.split())
+    shown = site.run(*LOADING[command].format(cluster=cluster).split())
     (error,) = shown.stderr.splitlines()
     assert "cannot load plugin Handler (acme 1.0, " in error
     assert OF_SIGNALS in error

@@ -75,22 +75,22 @@ def serve(options: SchedulerOptions, end: ProcessEnd | None = None) -> Exit:
     plugin_worker = ThreadPluginWorker(log)
     registry = PluginRegistry()
 
-    async def to_the_end() -> None:
+    async def to_the_end(connection: Connection) -> None:
         await _serve(arguments, connection, registry, addresses, clock, log)
         if end is not None:
             end.begin(Exit.DONE, _tell_of_rest(options, clock))
 
     try:
         # Plugins may change the working directory, the environment and more: all that leads to the API server
-        # is read before there are any.
-        connection = asyncio.run(connect(options.kubeconfig, options.context, environment, clock))
-        with PluginOutput(
-            PluginLines(log, clock), logging.DEBUG if log.speaks(Level.DEBUG) else logging.INFO
-        ):
+        # is read before there are any. Its errors are told after those of plugins.
+        read = asyncio.run(_read_connection(options, environment, clock))
+        with PluginOutput(PluginLines(log, clock), _records_wanted(log)):
             profiles = plugin_worker.build(configuration, registry)
             arguments = SchedulerArguments(options, environment, configuration, profiles, plugin_worker)
             arguments.require_descriptors()
-            run_loop(to_the_end())
+            if isinstance(read, InputError):
+                raise read
+            run_loop(to_the_end(read))
     finally:
         if isinstance(writer, BackgroundWriter):
             writer.close()
@@ -118,6 +118,20 @@ def _log_writer() -> BackgroundWriter | TextIO:
         return BackgroundWriter(os.dup(sys.stderr.fileno()))
     except (OSError, ValueError):  # no descriptor: a stream in memory
         return sys.stderr
+
+
+async def _read_connection(
+    options: SchedulerOptions, environment: Mapping[str, str], clock: Clock
+) -> Connection | InputError:
+    try:
+        return await connect(options.kubeconfig, options.context, environment, clock)
+    except InputError as error:
+        return error
+
+
+def _records_wanted(log: Log) -> int:
+    """The level of the plugins' records that the log takes, as `logging` counts it."""
+    return logging.DEBUG if log.speaks(Level.DEBUG) else logging.INFO
 
 
 def _tell_of_rest(options: SchedulerOptions, clock: Clock) -> Tell:

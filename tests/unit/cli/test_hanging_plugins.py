@@ -70,12 +70,6 @@ class Hanger:
     def filter(self, pod):
         return None
 """
-KUBECONFIG = """
-current-context: c
-clusters: [{name: c, cluster: {server: "http://127.0.0.1:9"}}]
-users: [{name: c, user: {}}]
-contexts: [{name: c, context: {cluster: c, user: c}}]
-"""
 WHERE = {"import": "at_import", "constructor": "in_constructor", "arguments": "in_arguments"}
 STEPS = ["import", "constructor"]
 
@@ -108,16 +102,11 @@ def _of_short_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, str]:
-    """Manifests, an empty configuration, and a kubeconfig."""
+    """Manifests, and an empty configuration."""
     items = [pod_object("py-0"), run_object("r1")]
     (tmp_path / "given.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     (tmp_path / "empty.yaml").write_text("")
-    (tmp_path / "kubeconfig").write_text(KUBECONFIG)
-    return {
-        "manifests": str(tmp_path / "given.json"),
-        "config": str(tmp_path / "empty.yaml"),
-        "kubeconfig": str(tmp_path / "kubeconfig"),
-    }
+    return {"manifests": str(tmp_path / "given.json"), "config": str(tmp_path / "empty.yaml")}
 
 
 COMMANDS = {
@@ -127,7 +116,7 @@ COMMANDS = {
     "list": "plugins list",
     "dev": "dev --runs 1 --exit-when-done",
     "bench": "bench engine --pods 2 --runs 1 --known 2 --waiting 1 --repeat 1",
-    "scheduler": "scheduler --kubeconfig {kubeconfig}",
+    "scheduler": "scheduler --kubeconfig {config}",
 }
 
 

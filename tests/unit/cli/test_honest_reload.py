@@ -397,3 +397,15 @@ def test_the_host_itself_is_named_when_it_was_upgraded(
     installed = PluginRegistry().version_of("kruntimes-core")
     monkeypatch.setattr(PluginRegistry, "version_of", lambda *_: "9.9")
     assert running.reload().endswith(f'restart_needed_for="kruntimes-core {installed} -> 9.9"')
+
+
+@pytest.mark.parametrize("folders", ["none", "one more", "another"])
+def test_a_search_path_that_a_plugin_changed_is_no_change_of_packages(
+    running: Scheduler, packages: Packages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folders: str
+) -> None:
+    info = tmp_path / "vendored" / "kruntimes_core-9.9.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: kruntimes-core\nVersion: 9.9\n")
+    paths = {"none": [], "one more": [str(info.parent), *sys.path], "another": [str(info.parent)]}
+    monkeypatch.setattr(sys, "path", paths[folders])
+    assert " INFO " in running.reload()

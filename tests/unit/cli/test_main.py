@@ -140,7 +140,7 @@ def test_whatever_happens_is_one_line_and_a_code(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def broken(arguments: list[str]) -> int:
+    def broken(*_: object) -> int:
         raise raised
 
     monkeypatch.delenv("KRUNTIMES_DEBUG", raising=False)
@@ -181,7 +181,7 @@ def test_a_terminal_that_goes_away_in_the_middle_of_a_write_is_no_failure() -> N
     code = (
         "import sys\n"
         "from kruntimes_core.cli import main as entry\n"
-        "def talk(arguments):\n"
+        "def talk(*_):\n"
         "    print('begun', flush=True)\n"
         "    sys.stdin.readline()\n"
         "    while True: print('more', flush=True)\n"
@@ -201,7 +201,7 @@ def test_a_terminal_that_goes_away_in_the_middle_of_a_write_is_no_failure() -> N
 def test_a_broken_disk_is_no_reader_that_went_away(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(arguments: list[str]) -> int:
+    def broken(*_: object) -> int:
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(entry, "_invoke", broken)

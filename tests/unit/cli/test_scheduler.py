@@ -19,7 +19,7 @@ from kruntimes_core.cli.scheduler.command import SchedulerOptions, scheduler
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[SchedulerOptions]:
     """What was asked of a scheduler that does not start."""
     seen: list[SchedulerOptions] = []
-    monkeypatch.setattr(serving, "serve", seen.append)
+    monkeypatch.setattr(serving, "serve", lambda given, _: seen.append(given))
     return seen
 
 
