@@ -16,7 +16,7 @@ from kruntimes_core.framework.plugin_registry import PluginRegistry
 KUBERNETES = "1.37"
 OLDEST = "1.30"
 """Of the chart's `kubeVersion`."""
-NOT_KUBERNETES = {"ServiceMonitor"}
+NOT_KUBERNETES = {"PrometheusRule", "ServiceMonitor"}
 CONFIGURATION = "--config=/etc/kruntimes/config.yaml"
 
 

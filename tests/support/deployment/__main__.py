@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 
-from deployment.chart import DEPLOY, MANIFESTS, plain_manifests
+from deployment.chart import DEPLOY, MANIFESTS, alert_rules, plain_manifests
+from deployment.dashboard import DASHBOARD, dashboard_json
 from deployment.locks import NAMES, lock
 from deployment.readme import README, REFERENCE, readme, reference
 from deployment.schema import SCHEMA, complete_schema, text_of
@@ -23,6 +24,8 @@ def main() -> None:
     REFERENCE.write_text(reference())
     for name, text in plain_manifests().items():
         (MANIFESTS / name).write_text(text)
+    DASHBOARD.write_text(dashboard_json())
+    (DEPLOY / "monitoring" / "alerts.yaml").write_text(alert_rules())
     for name in NAMES:
         lock(name, DEPLOY / name, upgrade="--upgrade" in sys.argv[1:])
 

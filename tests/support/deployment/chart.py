@@ -132,6 +132,13 @@ def plain_manifests() -> dict[str, str]:
     }
 
 
+def alert_rules() -> str:
+    """The alerts of a release with the default values, as a file for Prometheus' `rule_files`."""
+    rule = render({"prometheusRule": {"enabled": True}}).one("PrometheusRule")
+    head = "# Written by `python -m deployment`: the chart's alerts, for a Prometheus without the operator.\n"
+    return head + yaml.safe_dump(rule["spec"], sort_keys=False, width=120)
+
+
 class Release:
     """The release of our chart in one namespace. Nothing is waited for: no Pod runs on a test's cluster."""
 
