@@ -34,7 +34,6 @@
     description: Runtime Pods could take the Run when they have room, or when what it asks for changes. The runbook shows what the Runs wait for.
 - alert: KruntimesSchedulerRunsWaitTooLong
   expr: max by (job, namespace, tier) (kruntimes_scheduler_oldest_waiting_seconds{tier="error", {{- $s -}} }) > {{ int $oldest.error }}
-  for: 1m
   labels: {severity: critical}
   annotations:
     summary: A Run has waited for {{ "{{ $value | humanizeDuration }}" }} because a plugin fails.
@@ -55,7 +54,6 @@
     description: The Runtime Pods are there, but no runtimed in them has reported for longer than heartbeatStalenessSeconds.
 - alert: KruntimesSchedulerPluginErrors
   expr: sum by (job, namespace, plugin, hook) (increase(kruntimes_scheduler_plugin_errors_total{ {{- $s -}} }[10m])) > 0
-  for: 1m
   labels: {severity: warning}
   annotations:
     summary: The plugin {{ "{{ $labels.plugin }}" }} fails in its hook {{ "{{ $labels.hook }}" }}.
