@@ -229,6 +229,8 @@ class SchedulingCycle:
     def still_holds(self, cycle: Cycle, outcome: PlanResult | InvalidRunResult) -> bool:
         """Whether what the prefilters read of the snapshot is still so."""
         run = cycle.run
+        if self._cache.version(run.namespace) == cycle.version:
+            return True
         state = outcome.prefilter_state if isinstance(outcome, PlanResult) else outcome
         targets = self._cache.targets(run.namespace)
         if targets is not cycle.snapshot.targets and not state.reads.hold(targets):

@@ -41,6 +41,8 @@ class PlanInputs:
     snapshot: Snapshot
     state: PreFilterState
     pods: PodSet
+    calls: int = 0
+    """How often filters and scorers were called in this plan, which is for one Pod each time."""
 
 
 class PodAnswers(ABC):
@@ -107,8 +109,6 @@ class HookCache(Generic[A]):
         self.plugin = plugin
         self.place = profile.plugins.index(plugin)
         """Of the plugin in its profile, where its state is."""
-        self.calls = 0
-        """How often the hook was called, which is for one Pod each time."""
         names = plugin.hooks[hook].names
         self._hook = hook
         self._new = new
@@ -149,7 +149,7 @@ class HookCache(Generic[A]):
         if not taken:
             return
         due = members(taken)
-        self.calls += len(due)
+        inputs.calls += len(due)
         try:
             given = self._call(pods.pods, due, inputs.state.states[self.place], inputs.run, inputs.snapshot)
             if len(due) == 1 and answers.knows(due[0], given[0]):
@@ -239,11 +239,6 @@ class ResultCache(Generic[F, S]):
         self._known: dict[tuple[PodSet, StateKey], CachedResults[F, S]] = {}
         self._state_bytes = 0
         self._plans = 0
-
-    @property
-    def calls(self) -> int:
-        """How often filters and scorers were called."""
-        return sum([cache.calls for cache in self._hooks])
 
     def of(self, inputs: PlanInputs) -> CachedResults[F, S]:
         """The answers for this Run's states."""

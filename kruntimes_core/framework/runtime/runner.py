@@ -42,11 +42,8 @@ class Runner:
         self._scorers = Scorers(profile, reuse)
         self._cache = ResultCache(self._filters.caches, self._scorers.caches)
         self._pod_sets: dict[tuple[str, str], PodSet] = {}
-
-    @property
-    def calls(self) -> int:
-        """How often filters and scorers were called, which is for one Pod each time."""
-        return self._cache.calls
+        self.calls = 0
+        """How often plans called filters and scorers, which is for one Pod each time."""
 
     def plan(
         self,
@@ -66,7 +63,8 @@ class Runner:
         pods, results = inputs.pods, self._cache.of(inputs)
         filtered = self._filters.run(inputs, results.filters, pods.present)
         left_out = pods.named(excluded) if excluded else 0
-        best = self._scorers.best(inputs, results.scores, filtered.feasible, left_out)
+        best = self._scorers.best(inputs, results.scores, filtered.feasible & ~left_out)
+        self.calls += inputs.calls
         if best is None:
             return self._unschedulable(inputs, results, filtered)
         return ScheduleResult(
@@ -108,7 +106,8 @@ class Runner:
             return {}, {}
         pods, results = inputs.pods, self._cache.of(inputs)
         filtered = self._filters.run(inputs, results.filters, pods.present)
-        scored = self._scorers.explain(inputs, results.scores, filtered.feasible, pods.named(excluded))
+        left = filtered.feasible & ~pods.named(excluded)
+        scored = self._scorers.explain(inputs, results.scores, left)
         return filtered.verdicts(pods), scored
 
     def _prefilter(
