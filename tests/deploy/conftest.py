@@ -41,8 +41,9 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
 def site(cluster: Cluster, kubectl: str) -> Site:
     """An API server with all that the sets of values ask for."""
     site = Site(cluster, kubectl)
-    crd = Path(__file__).with_name("data") / "servicemonitor-crd.yaml"
-    site.install_crd(yaml.safe_load(crd.read_text()))
+    operator = Path(__file__).with_name("data") / "monitor.yaml"
+    for crd in yaml.safe_load_all(operator.read_text()):
+        site.install_crd(crd)
     site.have_namespace(NAMESPACE, restricted=True)
     for name in ("team-a", "team-b"):
         site.have_namespace(name, restricted=False)

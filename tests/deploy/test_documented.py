@@ -18,7 +18,12 @@ from tests.docs.pages import ROOT, Page, all_pages
 pytestmark = pytest.mark.xdist_group("documented")
 
 ROLE = "on a cluster"
-PAGES = [page for page in all_pages() if any(block.role == ROLE for block in page.blocks)]
+PAGES = [
+    page
+    for page in all_pages()
+    # Runbooks share a cluster: test_runbooks.py.
+    if page.path.parent.name != "runbooks" and any(block.role == ROLE for block in page.blocks)
+]
 
 
 @pytest.fixture
@@ -69,5 +74,6 @@ def _set(page: Page, environment: dict[str, str]) -> None:
     """What a page finds in the cluster, if it says that there is something: `data/<its name>.yaml`."""
     found = Path(__file__).with_name("data") / f"{page.path.stem}.yaml"
     if found.exists():
-        script = ["/bin/bash", "-euc", f"kubectl apply --filename {found}"]
+        waiting = "kubectl wait --for=condition=Established crd --all"
+        script = ["/bin/bash", "-euc", f"kubectl apply --filename {found}; {waiting}"]
         subprocess.run(script, env=environment, check=True)

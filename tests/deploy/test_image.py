@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from packaging.utils import canonicalize_name
 
-from deployment.chart import DEPLOY
+from deployment.chart import DEPLOY, render
 from deployment.image import Image
 from kruntimes_core import __version__
 from kruntimes_core.framework.configuration import SUPPLIED
@@ -82,6 +82,14 @@ def test_without_a_cluster_it_ends_with_one_line(image: Image) -> None:
     assert ended.returncode == 2
     assert len(ended.stderr.splitlines()) == 1
     assert "Traceback" not in ended.stderr
+
+
+def test_it_can_run_what_helm_test_asks_of_it(image: Image) -> None:
+    (container,) = render().one("Pod")["spec"]["containers"]
+    script, _, _, replicas, _ = container["args"]
+    ended = image.run(*container["command"], script, "127.0.0.1", "1", replicas, "0")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == "127.0.0.1 has 1 of 2 replicas: 127.0.0.1\n"
 
 
 def test_its_modules_are_compiled_and_not_looked_at_again(image: Image) -> None:

@@ -76,7 +76,7 @@ def start(rendered: Rendered, pod: Image, wheels: Wheels) -> subprocess.Complete
     for mount in container["volumeMounts"]:
         path = volume(pod, mount["mountPath"])
         if mount["name"] == "configuration":
-            for name, text in rendered.one("ConfigMap")["data"].items():
+            for name, text in rendered.files.items():
                 (path / name).write_text(text)
         if mount["name"] == "wheelhouse":
             shutil.copytree(wheels.folder / "wheels", path, dirs_exist_ok=True)

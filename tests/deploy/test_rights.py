@@ -28,8 +28,19 @@ def rights(role: Object) -> set[Permission]:
     return rights_of(role["rules"])
 
 
+def own_cluster_roles(rendered: Rendered) -> list[Object]:
+    """Those that the host itself gets, without those that are added to Kubernetes' own for people."""
+    return [role for role in rendered.of("ClusterRole") if not aggregated_to(role)]
+
+
+def aggregated_to(role: Object) -> set[str]:
+    """Which of Kubernetes' own roles grant what a role grants."""
+    prefix = "rbac.authorization.k8s.io/aggregate-to-"
+    return {name.removeprefix(prefix) for name in role["metadata"]["labels"] if name.startswith(prefix)}
+
+
 def test_the_host_has_the_rights_that_it_uses_and_no_other(rendered: Rendered) -> None:
-    cluster_wide, roles = rendered.of("ClusterRole"), rendered.of("Role")
+    cluster_wide, roles = own_cluster_roles(rendered), rendered.of("Role")
     placing = [role for role in (*cluster_wide, *roles) if not role["metadata"]["name"].endswith("-election")]
     assert placing
     reads_alone = dry_run(rendered)
@@ -57,7 +68,7 @@ def test_rights_end_at_the_namespaces_that_are_named() -> None:
 def test_every_binding_leads_to_a_role_and_to_the_account_of_the_pods(rendered: Rendered) -> None:
     roles = {
         (role["kind"], role["metadata"].get("namespace"), role["metadata"]["name"])
-        for role in (*rendered.of("ClusterRole"), *rendered.of("Role"))
+        for role in (*own_cluster_roles(rendered), *rendered.of("Role"))
     }
     account = rendered.one("ServiceAccount")["metadata"]
     bindings = [*rendered.of("ClusterRoleBinding"), *rendered.of("RoleBinding")]
@@ -75,6 +86,18 @@ def test_an_account_and_rights_of_others_may_be_used() -> None:
     made = {one["kind"] for one in rendered.objects}
     assert not made & {"ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"}
     assert rendered.pod["spec"]["serviceAccountName"] == "theirs"
+
+
+def test_people_get_rights_on_runs_only_where_that_is_asked_for() -> None:
+    assert len(own_cluster_roles(render())) == len(render().of("ClusterRole"))
+    asked = {"rbac": {"aggregateClusterRoles": True}, "namespaces": ["team-a"]}
+    view, edit = render(asked).of("ClusterRole")
+    assert aggregated_to(view) == {"view", "edit", "admin"}
+    assert aggregated_to(edit) == {"edit", "admin"}
+    assert {right.verb for right in rights(view)} == set(READING)
+    assert not {right.verb for right in rights(edit)} & set(READING)
+    assert not any("status" in right.resource for right in rights(edit))
+    assert render({"rbac": {"create": False, "aggregateClusterRoles": True}}).of("ClusterRole") == []
 
 
 def test_no_container_is_root_or_writes_to_its_root(rendered: Rendered) -> None:

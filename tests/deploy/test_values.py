@@ -8,8 +8,9 @@ import yaml
 
 from deployment.chart import CHART, ChartError, lint, render
 from deployment.meaning import meaning
+from deployment.readme import README, REFERENCE, readme, reference
 from deployment.schema import complete_schema, documented_values, paths_of, written_schema
-from tests.docs.pages import page, rows
+from tests.docs.pages import Page, first_column
 
 DIGEST = "sha256:" + "0" * 64
 
@@ -19,17 +20,10 @@ def test_every_value_is_explained_and_checked() -> None:
     assert explained == list(paths_of(written_schema()))
 
 
-def test_the_reference_says_what_the_values_say() -> None:
-    reference = page("docs/reference/chart.md")
-    said = [tuple(row) for row in rows(reference.section("Values"))]
-    assert said == [
-        (
-            value.path,
-            yaml.safe_dump(value.default, default_flow_style=True).removesuffix("...\n").strip(),
-            value.comment.replace("`", ""),
-        )
-        for value in documented_values()
-    ]
+def test_the_readme_and_the_reference_say_what_the_values_say() -> None:
+    assert README.read_text() == readme(), "run `python -m deployment`"
+    assert REFERENCE.read_text() == reference(), "run `python -m deployment`"
+    assert first_column(Page(README).section("Values")) == [value.path for value in documented_values()]
 
 
 def test_the_schema_knows_the_configuration_of_this_host() -> None:
@@ -69,6 +63,27 @@ def test_helm_has_nothing_against_it(values: dict[str, Any]) -> None:
         ({"podLabels": {"app.kubernetes.io/name": "x"}}, r"at '/podLabels/app.kubernetes.io~1name'"),
         ({"env": [{"name": "POD_NAMESPACE", "value": "x"}]}, r"at '/env/0/name'"),
         ({"metrics": {"port": 70000}}, r"at '/metrics/port'"),
+        ({"commonLabels": {"runtime": "py"}}, r"at '/commonLabels/runtime'"),
+        ({"commonLabels": {"helm.sh/chart": "x"}}, r"at '/commonLabels/helm.sh~1chart'"),
+        ({"extraObjects": [7]}, r"at '/extraObjects/0'"),
+        ({"extraVolumes": [{"name": "plugins", "emptyDir": {}}]}, r"at '/extraVolumes/0/name'"),
+        ({"extraVolumeMounts": [{"name": "a"}]}, r"at '/extraVolumeMounts/0'.*'mountPath'"),
+        ({"revisionHistoryLimit": -1}, r"at '/revisionHistoryLimit'"),
+        ({"livenessProbe": {"httpGet": {}}}, r"at '/livenessProbe'.*'httpGet'"),
+        ({"readinessProbe": {"periodSeconds": 0}}, r"at '/readinessProbe/periodSeconds'"),
+        ({"podSecurityContext": []}, r"at '/podSecurityContext'"),
+        ({"serviceMonitor": {"scrapeTimeout": "10"}}, r"at '/serviceMonitor/scrapeTimeout'"),
+        (
+            {"serviceMonitor": {"relabelings": [{"action": "move"}]}},
+            r"at '/serviceMonitor/relabelings/0/action'",
+        ),
+        ({"prometheusRule": {"disabled": ["KruntimesSchedulerRestart"]}}, r"at '/prometheusRule/disabled/0'"),
+        ({"prometheusRule": {"matchers": "job"}}, r"at '/prometheusRule/matchers'"),
+        ({"prometheusRule": {"runbookUrl": "docs"}}, r"at '/prometheusRule/runbookUrl'"),
+        ({"prometheusRule": {"oldestWaitingSeconds": {"later": 1}}}, r"at '/prometheusRule/oldestW.*'later'"),
+        ({"prometheusRule": {"oldestWaitingSeconds": {"now": None}}}, r"at '/prometheusRule/oldestW.*'now'"),
+        ({"prometheusRule": {"oldestWaitingSeconds": None}}, r"at '/prometheusRule'.*'oldestWaitingSeconds'"),
+        ({"rbac": {"aggregateClusterRoles": "yes"}}, r"at '/rbac/aggregateClusterRoles'"),
     ],
     ids=str,
 )
@@ -86,6 +101,10 @@ def test_a_wrong_value_is_told_by_its_path(wrong: dict[str, Any], where: str) ->
             "plugins.volume: not together with plugins.requirements",
         ),
         ({"plugins": {"wheelhouse": {"emptyDir": {}}}}, "plugins.wheelhouse: plugins.requirements must say"),
+        (
+            {"serviceMonitor": {"interval": "30s", "scrapeTimeout": "1m"}},
+            "serviceMonitor.scrapeTimeout: 1m is longer than serviceMonitor.interval, 30s",
+        ),
     ],
     ids=str,
 )
@@ -100,7 +119,7 @@ def test_a_larger_chart_may_hand_on_its_global_values() -> None:
 
 def test_a_value_may_be_taken_away() -> None:
     kept = render({"config": None, "resources": None, "affinity": None, "plugins": {"volume": None}})
-    assert kept.one("ConfigMap") == render().one("ConfigMap")
+    assert kept.files == render().files
     assert "resources" not in kept.pod["spec"]["containers"][0]
 
 

@@ -39,6 +39,8 @@ NOT_RUN = {
     ("docs/how-to/install-in-a-cluster.md", "kubectl --namespace kruntimes-system rollout"): "needs nodes",
     ("docs/how-to/replace-the-go-scheduler.md", "kubectl --namespace kruntimes-system port-f"): "needs nodes",
     ("docs/how-to/add-plugins-in-a-cluster.md", "pip wheel "): "needs a plugin of the reader's",
+    ("docs/runbooks/plugin-errors.md", "kubectl --namespace kruntimes-system logs"): "needs nodes",
+    ("docs/runbooks/plugin-stuck.md", "kubectl --namespace kruntimes-system logs"): "needs nodes",
 }
 LANGUAGES = {"bash", "console", "dockerfile", "json", "mermaid", "python", "text", "toml", "yaml"}
 

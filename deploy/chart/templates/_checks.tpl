@@ -9,4 +9,15 @@
 {{- if and .Values.plugins.wheelhouse (not .Values.plugins.requirements) }}
 {{- fail "plugins.wheelhouse: plugins.requirements must say which of its wheels are installed" }}
 {{- end }}
+{{- with .Values.serviceMonitor }}
+{{- if and .scrapeTimeout (gt (include "kruntimes.milliseconds" .scrapeTimeout | int) (include "kruntimes.milliseconds" .interval | int)) }}
+{{- fail (printf "serviceMonitor.scrapeTimeout: %s is longer than serviceMonitor.interval, %s; Prometheus refuses that" .scrapeTimeout .interval) }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- /* A duration such as `1m30s`, as a number. */ -}}
+{{- define "kruntimes.milliseconds" -}}
+{{- $zero := toDate "2006-01-02" "1970-01-01" -}}
+{{- sub (mustDateModify . $zero).UnixMilli $zero.UnixMilli -}}
 {{- end -}}

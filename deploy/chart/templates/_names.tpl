@@ -18,11 +18,25 @@ app.kubernetes.io/name: {{ include "kruntimes.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{- /* Of the Pod of `helm test`, which the Service and the budget of the replicas must not select. */ -}}
+{{- define "kruntimes.testSelector" -}}
+app.kubernetes.io/name: {{ printf "%s-test" (include "kruntimes.name" . | trunc 58) }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
 {{- define "kruntimes.labels" -}}
 {{ include "kruntimes.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- /* The labels of the chart and more, as (list $ more); more wins over what is the same in commonLabels. */ -}}
+{{- define "kruntimes.labelsAnd" -}}
+{{- toYaml (merge dict (index . 1) (fromYaml (include "kruntimes.labels" (index . 0)))) -}}
 {{- end -}}
 
 {{- define "kruntimes.image" -}}

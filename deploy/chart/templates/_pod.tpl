@@ -1,15 +1,3 @@
-{{- /* What Pod security's level "restricted" asks of a container, and a read-only root beside it. The image says
-     which user: a number of its own, so that a cluster may choose another. */ -}}
-{{- define "kruntimes.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-runAsNonRoot: true
-capabilities:
-  drop: [ALL]
-seccompProfile:
-  type: RuntimeDefault
-{{- end -}}
-
 {{- define "kruntimes.spread" -}}
 {{- $ours := fromYaml (include "kruntimes.selector" .) -}}
 {{- range .Values.topologySpreadConstraints -}}
@@ -50,5 +38,8 @@ seccompProfile:
 - name: plugins
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
 {{- end }}
 {{- end -}}

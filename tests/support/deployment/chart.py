@@ -44,6 +44,11 @@ class Rendered:
         """What Helm prints after an installation."""
         return self.texts["NOTES.txt"]
 
+    @property
+    def installed(self) -> list[Object]:
+        """The objects without what only `helm test` makes."""
+        return [one for one in self.objects if not is_test(one)]
+
     def of(self, kind: str) -> list[Object]:
         """The objects of a kind."""
         return [one for one in self.objects if one["kind"] == kind]
@@ -51,6 +56,14 @@ class Rendered:
     def one(self, kind: str) -> Object:
         """The only object of a kind."""
         (found,) = self.of(kind)
+        return found
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """What the host finds in /etc/kruntimes, by file name."""
+        name = next(one["configMap"]["name"] for one in self.pod["spec"]["volumes"] if "configMap" in one)
+        found: Mapping[str, str]
+        (found,) = (one["data"] for one in self.of("ConfigMap") if one["metadata"]["name"] == name)
         return found
 
     @property
@@ -68,6 +81,12 @@ def render(values: Values | None = None, *, release: str = RELEASE, namespace: s
     except helm_python.HelmError as error:
         raise ChartError(str(error)) from error
     return Rendered({name.rpartition("/")[2]: text for name, text in texts.items() if text.strip()})
+
+
+def is_test(one: Object) -> bool:
+    """Whether an object is made by `helm test`, not by an installation."""
+    annotations: Mapping[str, str] = one["metadata"].get("annotations", {})
+    return annotations.get("helm.sh/hook") == "test"
 
 
 def objects_in(text: str, source: str) -> list[Object]:
@@ -94,6 +113,8 @@ def value_sets() -> dict[str, Values]:
 
 
 MANIFESTS = DEPLOY / "manifests"
+HELM_TEST = "test.yaml"
+"""The template of what `helm test` makes: no part of an installation."""
 BY_HAND = frozenset({"namespace.yaml", "kustomization.yaml"})
 """What no chart makes: Helm makes the namespace itself."""
 
@@ -105,8 +126,17 @@ def plain_manifests() -> dict[str, str]:
     """The text of each file by its name: what the default values give, without what Helm says of itself."""
     texts = render().texts
     return {
-        name: _OF_HELM.sub("", text.strip() + "\n") for name, text in texts.items() if name.endswith(".yaml")
+        name: _OF_HELM.sub("", text.strip() + "\n")
+        for name, text in texts.items()
+        if name.endswith(".yaml") and name != HELM_TEST
     }
+
+
+def alert_rules() -> str:
+    """The alerts of a release with the default values, as a file for Prometheus' `rule_files`."""
+    rule = render({"prometheusRule": {"enabled": True}}).one("PrometheusRule")
+    head = "# Written by `python -m deployment`: the chart's alerts, for a Prometheus without the operator.\n"
+    return head + yaml.safe_dump(rule["spec"], sort_keys=False, width=120)
 
 
 class Release:

@@ -53,7 +53,7 @@ class Site:
 
         program: what is started with them.
         """
-        for name, text in rendered.one("ConfigMap")["data"].items():
+        for name, text in rendered.files.items():
             (folder / name).write_text(text)
         account = rendered.one("ServiceAccount")["metadata"]
         token = self.kubectl("create", "token", account["name"], f"--namespace={account['namespace']}")

@@ -72,17 +72,20 @@ class Scheduler:
 
     def get(self, endpoint: str, path: str) -> tuple[int, str]:
         """Ask an endpoint, `probes` or `metrics`: status and text."""
-        address = next(
-            line["address"]
-            for line in self.lines
-            if line["message"] == "listening" and line["endpoint"] == endpoint
-        )
         try:
-            with urllib.request.urlopen(f"http://{address}{path}", timeout=10) as answer:
+            with urllib.request.urlopen(f"http://{self.address(endpoint)}{path}", timeout=10) as answer:
                 return answer.status, answer.read().decode()
         except HTTPError as refused:
             with refused:
                 return refused.code, refused.read().decode()
+
+    def address(self, endpoint: str) -> str:
+        """Where it serves an endpoint, as `host:port`."""
+        return next(
+            str(line["address"])
+            for line in self.lines
+            if line["message"] == "listening" and line["endpoint"] == endpoint
+        )
 
     def wait_until(self, holds: Callable[[], bool], seconds: float = 20) -> None:
         """Ask something of it again and again until it holds; fails when it ends, or after `seconds`."""
