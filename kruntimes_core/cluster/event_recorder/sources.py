@@ -1,13 +1,13 @@
 """What a scheduler records Events about, and what they say.
 
-A note names no Pods, no other Runs and no selectors. Of what plugins and users wrote, it repeats only the
-`status.message` of a waiting Run: more people may read Events than Runs.
+A note names no Pods, no other Runs (it counts them) and no selectors. Of what plugins and users wrote, it
+repeats only the `status.message` of a waiting Run: more people may read Events than Runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.event_recorder.event import (
@@ -18,7 +18,8 @@ from kruntimes_core.cluster.event_recorder.event import (
     reference_to_run,
     run_reference,
 )
-from kruntimes_core.cluster.event_recorder.event_correlator import (
+from kruntimes_core.cluster.event_recorder.pending_conditions import (
+    Cause,
     ConditionKind,
     NoEvent,
     PendingCondition,
@@ -41,10 +42,13 @@ from kruntimes_core.engine.decisions import Decision, NeverFits, Outcome
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.framework.profile import PluginError
-from kruntimes_core.model.pod import RuntimePod
+from kruntimes_core.framework.runtime import BASE_COMPLETION, waiting_text
+from kruntimes_core.model.pod import RuntimePod, Unavailability
 from kruntimes_core.model.run import Phase, Run
+from kruntimes_core.model.snapshot import Pods
 
 NEVER = "no runtime pod advertises that much room, even when idle"
+OUTAGE = "no ready runtime pod has a fresh heartbeat"
 
 _NOT_FOUND = 404
 # Whether these hold is known when they were written, and that may fail for long.
@@ -133,6 +137,14 @@ class EventSources:
         return condition is not None and condition.kind is ConditionKind.UNWRITTEN
 
 
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """What holds a Run back, and the Run's place in the order of arrival."""
+
+    cause: Cause
+    arrival: int
+
+
 class ConditionEvents:
     """What Events say of pending conditions, from the record that the status message is made of."""
 
@@ -141,9 +153,10 @@ class ConditionEvents:
         self._engine = engine
         self._after = after
         self._never_fits = NeverFits()
+        self._outage = Outage()
 
-    def of(self, condition: PendingCondition, now: Now) -> EventContent | NoEvent:
-        """What holds the Run back at this moment."""
+    def of(self, condition: PendingCondition, now: Now) -> HeldBack | EventContent | NoEvent:
+        """What holds the Run back at this moment, or the Event of a Run that has ended."""
         entry = self._engine.find(condition.key[0], condition.name)
         if entry is None or entry.key != condition.key or entry.decision is None:
             return NoEvent.OVER
@@ -152,20 +165,50 @@ class ConditionEvents:
         if condition.kind is not ConditionKind.WAITING and condition.last - condition.since < self._after:
             # One failure of a Run that has waited for long, or then queues for long, does not last.
             return NoEvent.EARLY
-        if condition.kind is ConditionKind.UNWRITTEN:
-            return _about(EventReason.FAILED_UPDATE_STATUS, entry.run, condition.refusal)
-        if entry.decision.error is not None:
-            return _about(EventReason.PLUGIN_ERROR, entry.run, _failure(entry.decision.error))
-        if entry.decision.outcome is Outcome.WAITING:
-            return self._waits(entry.decision, now)
-        return NoEvent.OVER
+        said = self._said(condition, entry.decision, now)
+        if said is None:
+            return NoEvent.OVER
+        return HeldBack(Cause(entry.run.namespace, entry.run.runtime, *said), entry.arrival)
 
-    def _waits(self, decision: Decision, now: Now) -> EventContent:
+    def _said(
+        self, condition: PendingCondition, decision: Decision, now: Now
+    ) -> tuple[EventReason, str] | None:
+        if condition.kind is ConditionKind.UNWRITTEN:
+            return EventReason.FAILED_UPDATE_STATUS, condition.refusal
+        if decision.error is not None:
+            return EventReason.PLUGIN_ERROR, _failure(decision.error)
+        if decision.outcome is Outcome.WAITING:
+            return self._waits(decision, now)
+        return None
+
+    def _waits(self, decision: Decision, now: Now) -> tuple[EventReason, str]:
+        """By the Pods of now: an outage holds all Runs of the Runtime back, whatever they waited for."""
         run = decision.run
         known = self._engine.cache.snapshot(run.namespace, run.runtime, now.wall)
         if self._never_fits.of(replace(decision, snapshot=known)):
-            return _about(EventReason.NEVER_FITS, run, f"{decision.message}: {NEVER}")
-        return _about(EventReason.FAILED_SCHEDULING, run, decision.message)
+            return EventReason.NEVER_FITS, f"{decision.message}: {NEVER}"
+        if self._outage.of(known.pods):
+            return EventReason.HEARTBEAT_STALE, f"{waiting_text(BASE_COMPLETION, run.runtime)}: {OUTAGE}"
+        return EventReason.FAILED_SCHEDULING, decision.message
+
+
+class Outage:
+    """Whether Pods of a Runtime are ready, and none of them has a fresh heartbeat.
+
+    Many Runs wait for the same Pods: the last answer is kept.
+    """
+
+    def __init__(self) -> None:
+        self._pods: Pods | None = None
+        self._answer = False
+
+    def of(self, pods: Pods) -> bool:
+        """Judge the Pods of one Runtime in one namespace."""
+        if self._pods is not pods:
+            self._pods = pods
+            states = {pod.unavailable for pod in pods.values()}
+            self._answer = Unavailability.HEARTBEAT_STALE in states and None not in states
+        return self._answer
 
 
 def _ended(condition: PendingCondition, entry: RunEntry, decision: Decision) -> EventContent | NoEvent:
@@ -191,7 +234,3 @@ def _refusal(answer: WriteAnswer | ReadAnswer) -> str:
 def _failure(error: PluginError) -> str:
     """What the plugin raised may hold anything: it stays in the log."""
     return f"plugin {error.plugin} ({error.origin}) fails in {error.hook}: the scheduler's log says how"
-
-
-def _about(reason: EventReason, run: Run, note: str) -> EventContent:
-    return EventContent(reason, run_reference(run), note)

@@ -140,10 +140,23 @@ async def test_nothing_is_said_of_a_namespace_that_is_being_deleted(site: Site, 
     (check,) = recorder_of(site).checks()
     assert check.note == ""
     assert "cannot create events" not in site.log
+    # The next ones are not even sent, until a namespace of that name may be another one.
+    for number in range(20):
+        invalid_run(site, f"more-{number}")
+    site.run("waits")
+    await site.passes(AFTER + 2)
+    assert len(way.calls) == 1
+    assert recorder_of(site).counts[EventReason.INVALID_RUN, EventOutcome.DROPPED] == 20
+    assert recorder_of(site).counts[EventReason.FAILED_SCHEDULING, EventOutcome.DROPPED] == 1
+    way.namespace("team-b")
     way.faults.clear()
+    site.run("elsewhere", namespace="team-b")
+    await site.passes(AFTER + 2)
+    assert way.said() == [("elsewhere", "FailedScheduling", 1)]
+    await site.passes(60)
     invalid_run(site, "other")
     await site.passes(0.5)
-    assert way.said() == [("other", "InvalidRun", 1)]
+    assert way.said()[1:] == [("other", "InvalidRun", 1), ("waits", "FailedScheduling", 1)]
 
 
 @event_scene(after=2.0)
@@ -151,7 +164,7 @@ async def test_while_nothing_gets_through_it_is_tried_ever_more_seldom(site: Sit
     way.faults.append(answering(403, FORBIDDEN))
     site.start()
     for number in range(200):
-        site.run(f"r{number:03}")
+        site.run(f"r{number:03}", runtime=f"rt-{number}")
     await site.passes(AFTER + 60)
     assert 5 <= len(way.calls) <= 9
     assert site.log.count("cannot create events.events.k8s.io in team-a: forbidden: grant") == 1
