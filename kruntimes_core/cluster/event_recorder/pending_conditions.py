@@ -15,7 +15,7 @@ from kruntimes_core.cluster.event_recorder.event import (
 from kruntimes_core.engine.cache import RunKey
 
 _MOST_CONDITIONS = 20_000
-# In the time for which a condition must last. A round over all conditions takes about 0.1 s.
+# In the time for which a condition must last. A round over 20,000 conditions takes about 0.1 s.
 _ROUNDS_AT_LEAST, _ROUNDS_AT_MOST = 4, 20
 
 

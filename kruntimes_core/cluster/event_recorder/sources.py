@@ -37,7 +37,7 @@ from kruntimes_core.engine.api_calls import (
     WriteAnswer,
 )
 from kruntimes_core.engine.cache import RunKey
-from kruntimes_core.engine.clock import Now
+from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.engine.decisions import Decision, NeverFits, Outcome
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.runs import RunEntry
@@ -51,6 +51,7 @@ NEVER = "no runtime pod advertises that much room, even when idle"
 OUTAGE = "no ready runtime pod has a fresh heartbeat"
 
 _NOT_FOUND = 404
+_KNOWN_FOR = SECOND
 # Whether these hold is known when they were written, and that may fail for long.
 _TO_BE_WRITTEN = (Outcome.SCHEDULED, Outcome.FAILED, Outcome.CANCELLED)
 
@@ -152,8 +153,9 @@ class ConditionEvents:
         """after: for how long a failure must last, in ticks."""
         self._engine = engine
         self._after = after
-        self._never_fits = NeverFits()
-        self._outage = Outage()
+        self._known: dict[tuple[str, str], WaitingCauses] = {}
+        """By namespace and Runtime; for a moment, because it holds on to the Pods."""
+        self._known_until = 0
 
     def of(self, condition: PendingCondition, now: Now) -> HeldBack | EventContent | NoEvent:
         """What holds the Run back at this moment, or the Event of a Run that has ended."""
@@ -165,50 +167,59 @@ class ConditionEvents:
         if condition.kind is not ConditionKind.WAITING and condition.last - condition.since < self._after:
             # One failure of a Run that has waited for long, or then queues for long, does not last.
             return NoEvent.EARLY
-        said = self._said(condition, entry.decision, now)
-        if said is None:
-            return NoEvent.OVER
-        return HeldBack(Cause(entry.run.namespace, entry.run.runtime, *said), entry.arrival)
+        cause = self._cause(condition, entry.decision, now)
+        return HeldBack(cause, entry.arrival) if cause is not None else NoEvent.OVER
 
-    def _said(
-        self, condition: PendingCondition, decision: Decision, now: Now
-    ) -> tuple[EventReason, str] | None:
+    def _cause(self, condition: PendingCondition, decision: Decision, now: Now) -> Cause | None:
+        run = decision.run
         if condition.kind is ConditionKind.UNWRITTEN:
-            return EventReason.FAILED_UPDATE_STATUS, condition.refusal
+            return Cause(run.namespace, run.runtime, EventReason.FAILED_UPDATE_STATUS, condition.refusal)
         if decision.error is not None:
-            return EventReason.PLUGIN_ERROR, _failure(decision.error)
+            return Cause(run.namespace, run.runtime, EventReason.PLUGIN_ERROR, _failure(decision.error))
         if decision.outcome is Outcome.WAITING:
             return self._waits(decision, now)
         return None
 
-    def _waits(self, decision: Decision, now: Now) -> tuple[EventReason, str]:
-        """By the Pods of now: an outage holds all Runs of the Runtime back, whatever they waited for."""
+    def _waits(self, decision: Decision, now: Now) -> Cause:
+        """By the Pods of now. Thousands of Runs are looked at together, with few different requests."""
         run = decision.run
-        known = self._engine.cache.snapshot(run.namespace, run.runtime, now.wall)
-        if self._never_fits.of(replace(decision, snapshot=known)):
-            return EventReason.NEVER_FITS, f"{decision.message}: {NEVER}"
-        if self._outage.of(known.pods):
-            return EventReason.HEARTBEAT_STALE, f"{waiting_text(BASE_COMPLETION, run.runtime)}: {OUTAGE}"
-        return EventReason.FAILED_SCHEDULING, decision.message
+        pods = self._engine.cache.pods_of(run.namespace, run.runtime)
+        if now.ticks >= self._known_until:
+            self._known.clear()
+            self._known_until = now.ticks + _KNOWN_FOR
+        runtime = run.namespace, run.runtime
+        known = self._known.get(runtime)
+        if known is None or known.pods is not pods:
+            known = self._known[runtime] = WaitingCauses(pods)
+        cause = known.causes.get((run.request, decision.message))
+        if cause is None:
+            snapshot = self._engine.cache.snapshot(*runtime, now.wall)
+            never = known.never_fits.of(replace(decision, snapshot=snapshot))
+            cause = known.causes[run.request, decision.message] = known.cause(decision, never=never)
+        return cause
 
 
-class Outage:
-    """Whether Pods of a Runtime are ready, and none of them has a fresh heartbeat.
+class WaitingCauses:
+    """Why Runs of one Runtime wait, while its Pods stay the same."""
 
-    Many Runs wait for the same Pods: the last answer is kept.
-    """
+    def __init__(self, pods: Pods) -> None:
+        self.pods = pods
+        self.never_fits = NeverFits()
+        self.causes: dict[tuple[object, str], Cause] = {}
+        """By request and text."""
+        self._states = {pod.unavailable for pod in pods.values()}
 
-    def __init__(self) -> None:
-        self._pods: Pods | None = None
-        self._answer = False
-
-    def of(self, pods: Pods) -> bool:
-        """Judge the Pods of one Runtime in one namespace."""
-        if self._pods is not pods:
-            self._pods = pods
-            states = {pod.unavailable for pod in pods.values()}
-            self._answer = Unavailability.HEARTBEAT_STALE in states and None not in states
-        return self._answer
+    def cause(self, decision: Decision, *, never: bool) -> Cause:
+        """Why a Run waits. never: its request fits none of the Pods."""
+        reason, note = EventReason.FAILED_SCHEDULING, decision.message
+        if never:
+            reason, note = EventReason.NEVER_FITS, f"{decision.message}: {NEVER}"
+        elif None not in self._states:
+            # No Pod is available, which holds all Runs back, whatever they waited for before.
+            note = waiting_text(BASE_COMPLETION, decision.run.runtime)
+            if Unavailability.HEARTBEAT_STALE in self._states:
+                reason, note = EventReason.HEARTBEAT_STALE, f"{note}: {OUTAGE}"
+        return Cause(decision.run.namespace, decision.run.runtime, reason, note)
 
 
 def _ended(condition: PendingCondition, entry: RunEntry, decision: Decision) -> EventContent | NoEvent:

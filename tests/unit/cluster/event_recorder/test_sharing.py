@@ -162,6 +162,22 @@ async def test_an_outage_is_told_of_at_once_whatever_the_runs_waited_for_before(
     assert site.pod_of("full") == "py-2"
 
 
+@event_scene()
+async def test_runs_that_waited_for_this_and_that_share_an_event_when_no_pod_is_ready(
+    site: Site, way: EventWay
+) -> None:
+    site.pod("py-0", runs=1)
+    site.run("held", pod="py-0")
+    site.start()
+    site.run("a-full")
+    site.run("b-alone", affinity=affinity_object(required=[term_object({"app": "db"})]))
+    await site.passes(1)
+    site.ready("py-0", ready=False)
+    await site.passes(AFTER)
+    one_more = " (the same holds back 1 more run of this runtime)"
+    assert told(way) == [("a-full", "FailedScheduling", WAITING.format("py") + one_more)]
+
+
 @pytest.mark.parametrize("beats", ["one of two", "none is ready"])
 @event_scene()
 async def test_no_outage_is_told_of_while_a_pod_beats_or_where_none_is_ready(
