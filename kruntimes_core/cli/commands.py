@@ -1,4 +1,4 @@
-"""What every command is made of: exit codes, groups that import late, time limits for plugins, signals."""
+"""The parts that commands share: exit codes, groups that import late, time limits for plugins, signals."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 DEBUG = "KRUNTIMES_DEBUG"
-"""Set to anything: errors come with a traceback, and calls of plugins have no time limit."""
+"""The variable with which errors have a traceback, and calls of plugins no time limit. Any value sets it."""
 
 
 class Exit(IntEnum):
-    """The exit codes, the same in every command: a script can tell a no from bad input."""
+    """The exit codes of all commands. A script can distinguish a negative result from bad input."""
 
     DONE = 0
     ANSWER_IS_NO = 1
@@ -33,13 +33,13 @@ class Exit(IntEnum):
     BAD_INPUT = 2
     """An option, a file, a configuration or a plugin cannot be used."""
     INTERRUPTED = 130
-    """Ctrl-C, as shells count it: 128 + SIGINT."""
+    """Ctrl-C. As in shells, 128 + SIGINT."""
     PIPE_CLOSED = 141
-    """The reader of the output went away, as shells count it: 128 + SIGPIPE."""
+    """The reader of the output closed the pipe. As in shells, 128 + SIGPIPE."""
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is called, so that no command pays for another one."""
+    """A group that imports a command only when it is called, so that each command starts fast."""
 
     def __init__(
         self,
@@ -48,9 +48,9 @@ class LazyGroup(click.Group):
         works_alone: bool = False,
         **options: Any,
     ) -> None:
-        """lazy: the commands by name, each as `module:attribute`; all other arguments are click's.
+        """lazy: the commands by name, each as `module:attribute`. All other arguments are for click.
 
-        works_alone: the group does something itself when it is called without a command.
+        works_alone: whether the group itself does something if no command is given.
         """
         super().__init__(*arguments, **options | {"invoke_without_command": True})
         self._lazy = lazy or {}
@@ -70,7 +70,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command. Raises: `click.UsageError` with a similar name for one that does not exist."""
+        """The command. Raises: `click.UsageError`, with a similar name, if there is no such command."""
         try:
             return super().resolve_command(ctx, args)
         except click.exceptions.NoSuchCommand as error:
@@ -87,7 +87,7 @@ class LazyGroup(click.Group):
 
 
 class UnlimitedCalls:
-    """As `AttendedCalls`, but on the thread of the command: a debugger can stop in a plugin."""
+    """Like `AttendedCalls`, but on the thread of the command, so that a debugger can stop in a plugin."""
 
     def call(self, action: Callable[[], T]) -> T:
         """Do something, and return what it returns."""
@@ -99,13 +99,13 @@ class UnlimitedCalls:
 
 
 def with_time_limit(current: CurrentCall) -> AttendedCalls | UnlimitedCalls:
-    """Calls of plugins, each for as long as the scheduler lets it; without a limit with `KRUNTIMES_DEBUG`.
+    """Calls plugins with the time limit that the scheduler has; with `KRUNTIMES_DEBUG` without a limit.
 
-    current: where they are noted. The command under way ends their thread.
+    current: where each call is noted. The thread of the calls ends with the command.
     """
     if os.environ.get(DEBUG):
         return UnlimitedCalls()
-    # Only here: help needs nothing of the engine.
+    # Imported here, because `--help` does not need it.
     from kruntimes_core.cluster.plugin_thread import AttendedCalls
 
     calls = AttendedCalls(current)

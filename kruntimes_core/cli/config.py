@@ -42,9 +42,9 @@ def config() -> None:
 def validate(file: str) -> Exit:
     """Check the configuration in FILE, or - for standard input.
 
-    The scheduler checks the same when it starts, names and arguments of installed plugins included.
+    The check is the one that the scheduler makes when it starts, with the names and arguments of plugins.
 
-    Exit codes: 0 the scheduler would start with it, 2 it would not.
+    Exit codes: 0 the scheduler would start with this configuration, 2 it would not.
     """
     from kruntimes_core.framework.configuration import build_profiles, configuration_from, load_configuration
     from kruntimes_core.framework.plugin_registry import PluginRegistry
@@ -86,14 +86,14 @@ def schema() -> Exit:
 @CONFIG
 @output_option(
     ("table", "yaml", "json"),
-    "How to show it. yaml and json: as a configuration file that leaves nothing open.",
+    "How to show the settings. yaml and json: as a configuration file with every setting written out.",
 )
 def show(config: str | None, form: str) -> Exit:
-    """Show the settings and plugins in force, and where each is set.
+    """Show the resulting settings and plugins, and where each is set.
 
     The plugins of each profile are in the order in which they are called.
 
-    Exit codes: 0 done, 2 the scheduler would not start with it.
+    Exit codes: 0 success, 2 the scheduler would not start with this configuration.
     """
     from kruntimes_core.cli.output.documents import write_json, write_yaml
     from kruntimes_core.framework.configuration import (

@@ -67,17 +67,19 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
     is_flag=True,
     help="Create Runs that show affinity, spreading, workspaces, functions and waiting.",
 )
-@number_option("--runs", kind=Count(1), about="Create N Runs: of the demo, or plain ones.")
-@click.option(
-    "--exit-when-done", is_flag=True, help="End when all Runs have ended, those of --runs and all others."
+@number_option(
+    "--runs",
+    kind=Count(1),
+    about="Create N Runs: with --demo those of the demo, otherwise without constraints.",
 )
+@click.option("--exit-when-done", is_flag=True, help="End when all Runs have ended. Needs --runs.")
 @click.option(
     "--runtime",
     "runtimes",
     type=_RUNTIME,
     multiple=True,
     callback=_no_repetition,
-    help="Start with this Runtime. May be given many times. Default: py; with --demo py, node and sql.",
+    help="Create this Runtime. May be given many times. Default: py; with --demo py, node and sql.",
 )
 @number_option("--pods", kind=Count(0, 1_000), default=3, about="Pods of each Runtime.")
 @click.option(
@@ -91,7 +93,7 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
 @click.option(
     "--duration",
     type=DurationType(),
-    help="How long a Run takes: 2s, or a range as 1s-5s. Default: 2s; with --demo 3s-8s.",
+    help="How long a Run takes: 2s, or a range such as 1s-5s. Default: 2s; with --demo 3s-8s.",
 )
 @number_option(
     "--failure-rate",
@@ -99,7 +101,9 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
     unit="RATE",
     about="The share of attempts that fail, 0 to 1. Default: 0; with --demo 0.05, and Runs are retried.",
 )
-@number_option("--seed", kind=click.INT, default=0, about="Selects durations, failures and the demo's Runs.")
+@number_option(
+    "--seed", kind=click.INT, default=0, about="Determines durations, failures and the demo's Runs."
+)
 @number_option(
     "--port",
     kind=Count(0, 65535),
@@ -112,14 +116,15 @@ def _no_repetition(ctx: click.Context, param: click.Parameter, names: tuple[str,
     help="Where to write the kubeconfig. Default: a file in $XDG_RUNTIME_DIR, else in the cache folder.",
 )
 @CONFIG
-@click.option("--no-table", is_flag=True, help="Print a line now and then, on a terminal too.")
+@click.option("--no-table", is_flag=True, help="Print a line from time to time, on a terminal too.")
 @output_option(TABLE_OR_DOCUMENT, "json: only one document, at the end, on standard output.")
 def dev(**options: object) -> Exit:
     """Run the scheduler on a simulated cluster, in one process.
 
-    It serves the Kubernetes API on 127.0.0.1, so that kubectl works on it. Ctrl-C stops it.
+    The command serves the Kubernetes API for kubectl on 127.0.0.1. Ctrl-C ends it.
 
-    Exit codes: 0 stopped, or every Run succeeded, 1 --exit-when-done and a Run did not, 2 it cannot start.
+    Exit codes: 0 it was stopped, or every Run succeeded, 1 with --exit-when-done a Run did not succeed, 2 it
+    cannot start.
     """
     if options["exit_when_done"] and options["runs"] is None:
         raise click.UsageError("--exit-when-done needs an end: add --runs N")

@@ -1,4 +1,4 @@
-"""The entry of the command and its tree: whatever happens inside, the user gets one line and an exit code."""
+"""The entry point of the command, and its subcommands. Every error becomes one line and an exit code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kruntimes_core.cli.output.text import printable
 from kruntimes_core.model.messages import InputError
 
 PROGRAM = "kruntimes"
-# How kubectl finds the command, and how its users call it.
+# The name by which kubectl finds the command, and the words with which its users call it.
 _KUBECTL_PLUGIN, _BY_KUBECTL = "kubectl-kruntimes", "kubectl kruntimes"
 _COMPLETION = "_KRUNTIMES_COMPLETE"
 _SHARED_METRICS = ("PROMETHEUS_MULTIPROC_DIR", "prometheus_multiproc_dir")
@@ -42,7 +42,7 @@ _TLS_KEYS = "SSLKEYLOGFILE"
 def app() -> None:
     """Place Runs on warm Runtime Pods, by rules that are installed as plugins.
 
-    Exit codes: 0 done, 1 the answer is no (a Run does not fit, a check fails), 2 bad input.
+    Exit codes: 0 success, 1 a negative result (a Run does not fit, a check fails), 2 bad input.
     """
 
 
@@ -83,12 +83,12 @@ def _invoke(arguments: list[str]) -> int:
 
 
 def _invoked_as() -> str:
-    """What the user typed, for help and errors."""
+    """The command as the user typed it, for help and errors."""
     return _BY_KUBECTL if Path(sys.argv[0]).stem == _KUBECTL_PLUGIN else PROGRAM
 
 
 def _prepare_streams() -> None:
-    """Replace streams that the caller closed, and escape letters that the encoding of a stream lacks."""
+    """Replace streams that the caller closed, and escape characters that its encoding does not have."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open to the end
@@ -98,13 +98,13 @@ def _prepare_streams() -> None:
 
 
 def _prepare_environment() -> None:
-    """Take out what would let the library for metrics keep them in files that other processes share."""
+    """Remove variables with which the metrics library would write metrics to files shared by processes."""
     for name in _SHARED_METRICS:
         os.environ.pop(name, None)
 
 
 def _report(error: Exception) -> int:
-    # Where standard error has no reader, the exit code has to do.
+    # If standard error has no reader, the exit code has to be enough.
     with contextlib.suppress(OSError):
         if os.environ.get(DEBUG):
             traceback.print_exception(error)
@@ -138,7 +138,7 @@ def _lowered(message: str) -> str:
 
 
 def _flush_output() -> None:
-    """Write the buffers, or drop them where there is no reader: Python's own last flush would fail."""
+    """Flush the streams, and discard what has no reader: else Python's own flush at the end would fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -108,5 +108,7 @@ class DurationType(click.ParamType[DurationRange]):
         first, dash, last = str(value).partition("-")
         shortest, longest = parse_duration(first), parse_duration(last if dash else first)
         if shortest is None or longest is None or not 0 < shortest <= longest:
-            self.fail(f"{value!r} is not a valid duration: write 2s, 500ms, or a range as 1s-5s", param, ctx)
+            self.fail(
+                f"{value!r} is not a valid duration: write 2s, 500ms, or a range such as 1s-5s", param, ctx
+            )
         return shortest, longest

@@ -26,17 +26,18 @@ _STATES = {"active": "green", "broken": "red", "duplicate": "red", "shadowed": "
 
 @click.group(cls=LazyGroup)
 def plugins() -> None:
-    """Look at the installed plugins."""
+    """List the installed plugins."""
 
 
 @plugins.command("list")
 @CONFIG
 @output_option(FORMS, "How to show them. wide: with the profile, also if there is only one.")
 def list_plugins(config: str | None, form: str) -> Exit:
-    """List every installed plugin, whether it is active, and why not.
+    """List every installed plugin, whether it is active, and if not, why.
 
-    First the active ones, in the order in which they are called, then the others by name; with several
-    profiles, those of each profile. WEIGHT is shown for scorers only: other plugins have none.
+    The active plugins come first, in the order in which they are called, then the others by name. With
+    several profiles, the list repeats for each profile. WEIGHT is shown for scorers only: other plugins have
+    none.
 
     Works even where the scheduler would not start: a broken plugin is a row of the list, and standard error
     says what keeps the scheduler from starting.

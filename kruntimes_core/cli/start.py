@@ -1,7 +1,8 @@
-"""The entry point of the command, which imports next to nothing: `main` takes a tenth of a second to import.
+"""The first module of the command. It imports almost nothing, because importing `main` takes a tenth of a
+second.
 
-Ctrl-C during that time would show a traceback of whichever import it met. Here it ends the process quietly,
-as `main` does later; so it does between the end of `main` and the end of the process.
+Without this module, Ctrl-C during that time, or after the end of `main`, would show a traceback. With it,
+Ctrl-C ends the process quietly at any time.
 """
 
 import os
@@ -14,8 +15,9 @@ _INIT = 1
 def start() -> int:
     """Run the command with the arguments of the process. Returns the exit code."""
     _end_quietly()
-    # Unless it is told otherwise, pydantic looks for plugins of its own among all installed distributions
-    # while it is imported, and the metadata of one that is broken, and none of ours, would end every command.
+    # By default pydantic searches all installed distributions for pydantic plugins when it is imported. Then
+    # a distribution with broken metadata, although it has nothing to do with kruntimes, would end every
+    # command.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         from kruntimes_core.cli.main import main
@@ -29,10 +31,11 @@ def start() -> int:
 
 
 def _end_quietly() -> None:
-    """Let SIGINT end the process at once with 130, unless its caller has it ignored (`nohup`, `&`).
+    """Let SIGINT end the process at once with 130, unless the caller ignores SIGINT (`nohup`, `&`).
 
-    In a container the command may be the first process. For that one the kernel drops each signal without a
-    handler, so that SIGTERM gets one too, which ends it with 143: no Pod waits for its whole grace period.
+    In a container the command may be the first process, for which the kernel ignores signals without a
+    handler. So SIGTERM gets a handler too, which ends the process with 143. Otherwise a Pod would end only
+    after its whole grace period.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)

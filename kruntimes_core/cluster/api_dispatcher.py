@@ -1,4 +1,4 @@
-"""The API dispatcher: sends the engine's calls, so many at a time, and tells it what answers prove."""
+"""The API dispatcher: sends the engine's API calls, a bounded number at a time, and reads the answers."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from kruntimes_core.model.decode import Decoder
 FIELD_MANAGER = "kruntimes-scheduler"
 _PATCH = {
     "content-type": "application/merge-patch+json",
-    # The answer is needed for its version alone; a Run can carry 256 KiB of source.
+    # Only the version in the answer is needed, and a Run may carry 256 KiB of source.
     "accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
 }
-# More than a limit can be late by on a machine that does ten things at once.
+# On a busy machine a time limit may end late, but not by as much as this.
 _GRACE_SECONDS = 30.0
 
 Spawn = Callable[[Coroutine[None, None, None]], asyncio.Task[None]]
 
 NOT_SENT = Refused(0)
-"""The write never left this process, so it was not applied: the surest of all refusals."""
+"""The write never left this process, so it certainly was not applied."""
 
 
 def write_answer(response: Response, wall: datetime) -> WriteAnswer:
@@ -61,7 +61,7 @@ def write_answer(response: Response, wall: datetime) -> WriteAnswer:
 
 
 def read_answer(response: Response, wall: datetime, decoder: Decoder) -> ReadAnswer:
-    """The Run as it was read, or that there is none; an unknown outcome for everything else."""
+    """The Run that was read, or that it does not exist; every other answer is an unknown outcome."""
     if response.status == 200:
         try:
             body = from_json(response.body)
@@ -78,7 +78,7 @@ def read_answer(response: Response, wall: datetime, decoder: Decoder) -> ReadAns
 
 
 def _is_not_about_a_run(status: Status) -> bool:
-    """Whether a 404 came from something before the API server, or speaks of a path and not of a Run."""
+    """Whether a 404 is about a path and not a Run, or comes from a proxy and not the API server."""
     return status.code == 404 and not (status.is_api and status.reason == "NotFound")
 
 
@@ -90,33 +90,35 @@ def _version(body: bytes) -> str:
     return version if isinstance(version, str) else ""
 
 
-# One other call in so many ticks beside placements: 20,000 texts are written within 9 minutes.
+# Ticks between two other calls while Runs are placed. At this pace 20,000 texts are written within 9 minutes.
 _PACE = SECOND // 40
-# So long after the last placement there are none to give way to.
+# Ticks after the last call for a placement. Then no Runs are being placed, and other calls need not give way.
 _PLACING = SECOND
-# After so many calls for placements the other calls have a turn, or they might never have one.
+# After this number of calls for placements the other calls have a turn, because otherwise they might never
+# have one.
 _PLACEMENTS_IN_A_ROW = 4
 
 
 class RequestShares:
-    """Divides the requests in flight between calls that placements wait for, and all others.
+    """Divides the requests in flight between calls that placements wait for, and all other calls.
 
-    Others have an eighth of the requests, and a turn only while no call for a placement waits; as long as
-    Runs are being placed, they have one turn in 25 ms. They cannot starve: after four calls for placements,
-    the next turn is theirs. So they get a fifth of the calls, or 40 a second, whichever is fewer.
+    At most an eighth of the requests in flight are other calls. An other call has a turn only while no call
+    for a placement waits and, as long as Runs are being placed, only once in 25 ms. But after four calls for
+    placements an other call goes next, so that these cannot starve. So other calls get at least a fifth of
+    all calls, or 40 a second, whichever is fewer.
     """
 
     def __init__(self, in_flight: int) -> None:
         """in_flight: requests at a time, of all priorities."""
         self.most_others = max(1, in_flight // 8)
         self.next_other_at = 0
-        """When an other call has its turn at the earliest, in ticks."""
+        """The earliest time at which an other call has a turn, in ticks."""
         self._placed_at: int | None = None
         self._placements = 0
-        """How many calls for placements were sent since the last other one."""
+        """The number of calls for placements since the last other call."""
 
     def turns(self, others: int, now: int) -> Sequence[CallPriority]:
-        """The priorities that have a turn now, first the one that is to go first. others: those in flight."""
+        """The priorities that have a turn now, the most urgent first. others: other calls in flight."""
         if others >= self.most_others or now < self.next_other_at:
             return (CallPriority.PLACEMENT,)
         if self._placements >= _PLACEMENTS_IN_A_ROW:
@@ -124,11 +126,11 @@ class RequestShares:
         return (CallPriority.PLACEMENT, CallPriority.OTHER)
 
     def sent(self, priority: CallPriority, now: int) -> None:
-        """Take note of a call that leaves now."""
+        """Note that a call of this priority is sent now."""
         placing = self._placed_at is not None and now - self._placed_at < _PLACING
         if priority is CallPriority.OTHER:
             self._placements = 0
-            # A turn that came late takes nothing from those after it.
+            # A late turn does not delay the turns after it.
             self.next_other_at = max(self.next_other_at + _PACE, now) if placing else now
             return
         self._placements += 1
@@ -138,7 +140,7 @@ class RequestShares:
 
 
 class ApiDispatcher:
-    """Takes one call after the other from the engine's call queue, and sends each in a task of its own."""
+    """Takes calls from the engine's call queue, one after the other, and sends each in a task of its own."""
 
     def __init__(
         self,
@@ -154,14 +156,15 @@ class ApiDispatcher:
         in_flight: int = 32,
         timeout_seconds: float = 4.0,
     ) -> None:
-        """answered: called after the engine was told an answer. freed: called when there is a place again.
+        """answered: called after the engine got an answer. freed: called when a request in flight has ended.
 
-        take_write: in a dry run, takes each write, so that reads alone are sent.
-        in_flight: requests at a time. timeout_seconds: limit of each one, here and at the server; at
-        most lease duration - renew deadline - 1 s (semantics, Leading).
+        take_write: in a dry run, gets each write instead of the API server, so that only reads are sent.
+        in_flight: how many requests to send at a time. timeout_seconds: the limit of each request, here and
+        at the server; at most lease duration - renew deadline - 1 s (semantics, Leading).
         """
         self.outcomes: Counter[tuple[str, str]] = Counter()
-        """(request: `read`, `bind`, ...; its outcome: `Applied`, `Refused`, ...) to how often."""
+        """How often each pair occurred: the request (`read`, `bind`, ...), and its outcome (`Applied`, ...).
+        """
         self._engine = engine
         self._transport = transport
         self._clock = clock
@@ -178,36 +181,37 @@ class ApiDispatcher:
         self._unknown = UnknownOutcomes(engine)
         self._spawn: Spawn = asyncio.create_task
         self._calls: dict[asyncio.Task[None], tuple[Request, float]] = {}
-        """The requests in flight, each in a task of its own, with when it began."""
+        """The tasks of the requests in flight, with the request and when it began."""
 
     def start(self, spawn: Spawn) -> None:
-        """Begin. spawn: makes a task of a request, and ends the host for one that ends with a defect."""
+        """Set `spawn`, which starts the task of a request, and ends the host if the task has a defect."""
         self._spawn = spawn
 
     @property
     def in_flight(self) -> int:
-        """How many requests have no answer yet."""
+        """The number of requests without an answer."""
         return len(self._calls)
 
     def wake_at(self, now: int) -> int | None:
-        """When other calls have their next turn, in ticks; None if they have it now, or none waits."""
+        """When the next other call has its turn, in ticks; None if it has its turn now, or if none waits."""
         at = self._shares.next_other_at
         return at if at > now and self._engine.waits(CallPriority.OTHER) else None
 
     @property
     def overdue(self) -> int:
-        """How many requests go on far beyond their limit: a defect, because each has a limit of its own."""
+        """The number of requests that are far beyond their time limit, which only a defect can cause."""
         began = asyncio.get_running_loop().time() - self._timeout_seconds - _GRACE_SECONDS
         return sum(at < began for _, at in self._calls.values())
 
     def unknown_outcomes(self, since: int) -> int:
-        """How many writes may have been applied, or may still be, since that moment (in ticks)."""
+        """The number of writes whose outcome became unknown at `since` (ticks) or later, and still is."""
         return self._unknown.since(since)
 
     def send_next(self, now: Now) -> bool:
-        """Take the next request; False if there is none, or no place for it. now: this moment.
+        """Send the next request. False if there is none, or if too many are in flight. now: the current time.
 
-        A request is taken only when there is a place, so that the engine checks a bind when it leaves.
+        A request is taken from the engine only when it can be sent, because the engine checks a bind at that
+        time.
         """
         if len(self._calls) >= self._most_in_flight:
             return False
@@ -224,12 +228,12 @@ class ApiDispatcher:
         return True
 
     async def settle(self) -> None:
-        """Wait until every request in flight was answered; each has its own time limit."""
+        """Wait until every request in flight has an answer, or its time limit has ended it."""
         while self._calls:
             await asyncio.wait(set(self._calls))
 
     def abandon(self) -> None:
-        """Close the connections of writes under way: their outcomes are unknown."""
+        """Close the connections of writes in flight; their outcomes become unknown."""
         for task, (request, _) in list(self._calls.items()):
             if isinstance(request, Write):
                 task.cancel()
@@ -237,7 +241,7 @@ class ApiDispatcher:
     # Inside
 
     def _turns(self, now: Now) -> Sequence[CallPriority]:
-        """The priorities that have a turn now. In a dry run no write leaves: there is nothing to divide."""
+        """The priorities that have a turn now. A dry run sends no writes, so all priorities have a turn."""
         if self._take_write is not None:
             return tuple(CallPriority)
         others = sum(request.priority is CallPriority.OTHER for request, _ in self._calls.values())
@@ -256,7 +260,7 @@ class ApiDispatcher:
         task.add_done_callback(done)
 
     async def _read(self, read: Read) -> None:
-        """Read a Run consistently: without a resourceVersion the server answers from the store itself."""
+        """Read a Run consistently: without a resourceVersion, the API server reads from its store."""
         path = RUNS.path(read.namespace, read.name)
         try:
             response = await self._transport.request(
@@ -296,7 +300,7 @@ class ApiDispatcher:
         self._engine.written(write, answer, now)
 
     def _note(self, request: Request, kind: str, answer: WriteAnswer | ReadAnswer) -> None:
-        """Count and log an answer that the engine knows, and call back."""
+        """Count and log an answer after the engine got it, and call `answered`."""
         self.outcomes[kind, type(answer).__name__] += 1
         if self._log.speaks(Level.TRACE):
             run = f"{request.namespace}/{request.name}"
@@ -305,9 +309,10 @@ class ApiDispatcher:
 
 
 class UnknownOutcomes:
-    """Each write whose outcome is unknown, until it cannot be applied any more: its Run went on, or is gone.
+    """Writes with an unknown outcome. Each is kept until its Run has another version, or does not exist any
+    more: then the write cannot be applied later.
 
-    While there is one, the Lease is not released.
+    While there is such a write, the Lease is not released.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -315,15 +320,16 @@ class UnknownOutcomes:
         self._writes: dict[tuple[str, str], tuple[Write, int]] = {}
 
     def written(self, write: Write, answer: WriteAnswer, now: int) -> None:
-        """Take note of an answer. Call it before the engine is told. now: in ticks."""
+        """Note an answer. Call this before the engine gets the answer. now: in ticks."""
         if isinstance(answer, OutcomeUnknown):
-            # The newest is enough: it bears the same guard as the one before, or proves that one dead.
+            # The newest is enough. It has the same guard as the write before, or that write cannot be
+            # applied.
             self._writes[write.namespace, write.uid] = write, now
         elif isinstance(answer, Applied):
             self._writes.pop((write.namespace, write.uid), None)
 
     def since(self, moment: int) -> int:
-        """How many there are whose outcome became unknown at `moment` (ticks) or later."""
+        """The number of writes whose outcome became unknown at `moment` (ticks) or later."""
         self._writes = {
             key: (write, at)
             for key, (write, at) in self._writes.items()
@@ -332,7 +338,7 @@ class UnknownOutcomes:
         return len(self._writes)
 
     def _may_be_applied(self, write: Write) -> bool:
-        """Whether the Run still is in the version that guards the write, as far as is known."""
+        """Whether the newest known version of the Run is still the one that the write requires."""
         entry = self._engine.find(write.namespace, write.name)
         if entry is None or entry.run.uid != write.uid:
             return False

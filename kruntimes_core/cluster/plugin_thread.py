@@ -75,7 +75,7 @@ class PluginThread:
 
     @property
     def in_debugger(self) -> bool:
-        """Whether somebody who has a terminal has stopped the job in a debugger."""
+        """Whether the job is stopped in a debugger, on a terminal."""
         innermost = self.frame
         if innermost is None or sys.stdin is None or sys.stdin.closed or not sys.stdin.isatty():
             return False

@@ -1,7 +1,9 @@
-"""The plugin worker: calls plugins on threads beside the loop. One that hangs holds up its own profile alone.
+"""The plugin worker: calls plugins on threads outside of the loop, so that a hanging call blocks one profile
+only.
 
-A call past the limit is interrupted; one that does not return even then is abandoned, its plugin named by the
-stack of the thread, and its profile blocked until the call returns. A fresh thread builds new instances then.
+A call that exceeds its time limit is interrupted. If it still does not return, the worker abandons the call,
+finds the plugin by the stack of the thread, and blocks the profile until the call returns. Then a new thread
+builds new instances of the profile's plugins.
 """
 
 from __future__ import annotations
@@ -52,16 +54,19 @@ Done = Callable[[WorkResult], None]
 """Takes the result of a piece of work, on the thread of the loop."""
 
 GRACE_SECONDS = 1.0
-"""How long an interrupted call may take to notice."""
+"""How long an interrupted call may take to return."""
 MOMENT_SECONDS = 0.002
-"""How long the loop waits for a plan. Most take a tenth of that; a callback in another turn costs more."""
+"""How long the loop waits for a plan. Most plans take a tenth of that, and a callback in a later turn costs
+more.
+"""
 UNATTENDED = 16
-"""After a plan that took longer, the loop does not wait for so many: most likely they take longer, too."""
+"""When a plan took longer, the loop does not wait for this number of further plans: they may take long, too.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A call that does not return, and whose work is not begun until it does."""
+    """A call that does not return. Until it does, the worker does not begin the work that the call blocks."""
 
     profile: Profile
     error: PluginError
@@ -69,9 +74,9 @@ class Block:
     since: float
     """When the call was abandoned, by the loop's clock."""
     holds_profile: bool
-    """Whether it holds up the profile: its instances may be half-way through anything."""
+    """Whether the call blocks its profile, because the instances of the plugins may be in any state."""
     holds_queue: bool
-    """Whether it is a call of `queue_key`, so that no Run of any profile gets its place in the queue."""
+    """Whether it is a call of `queue_key`, without which no Run of any profile gets a place in the queue."""
 
 
 class PluginWorker(Protocol):
@@ -79,30 +84,30 @@ class PluginWorker(Protocol):
 
     @property
     def free(self) -> bool:
-        """Whether it takes work now."""
+        """Whether the worker takes work now."""
 
     @property
     def stuck(self) -> Mapping[str, int]:
-        """Plugins in whose code a call does not return, with how many such calls."""
+        """Plugins with calls that do not return, and the number of these calls."""
 
     @property
     def worked_at(self) -> float:
-        """When a step of a cycle last came to an end, by the loop's clock."""
+        """When a step of a cycle last ended, by the loop's clock."""
 
     def block_of(self, profile: Profile, queue_profile: Profile | None) -> Block | None:
-        """What keeps Runs of a profile from being placed; None if nothing does.
+        """The block that keeps Runs of a profile from being placed; None if there is none.
 
-        queue_profile: the one whose plugin orders the queue.
+        queue_profile: the profile whose plugin orders the queue.
         """
 
     def keep(self, profiles: Collection[Profile]) -> None:
-        """Call the plugins of these profiles alone from now on."""
+        """Call only the plugins of these profiles from now on."""
 
     def submit(self, work: PluginWork, done: Done) -> None:
-        """Execute work and call `done` once, at once or later. Only while it is `free`."""
+        """Execute work, and call `done` once, in this call or later. Only while the worker is `free`."""
 
     def close(self) -> None:
-        """Take no more work, and wait for none."""
+        """Take no more work, and do not wait for the current call."""
 
 
 class ThreadPluginWorker:
@@ -119,9 +124,9 @@ class ThreadPluginWorker:
         grace_seconds: float = GRACE_SECONDS,
         moment_seconds: float = MOMENT_SECONDS,
     ) -> None:
-        """limit_seconds, grace_seconds: until a call is interrupted, and until it is abandoned then.
+        """limit_seconds: until a call is interrupted. grace_seconds: from then until it is abandoned.
 
-        moment_seconds: for how long `submit` waits for work at most.
+        moment_seconds: how long `submit` waits at most for the result.
         """
         self._log = log
         self._limit = limit_seconds
@@ -130,24 +135,25 @@ class ThreadPluginWorker:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._threads: dict[_Place, ProfileThread] = {}
         self._lost: WeakSet[Profile] = WeakSet()
-        """Whose instances belonged to a thread that is not used any more: a fresh one builds its own."""
+        """Profiles whose thread is not used any more: a new thread must build new instances."""
         self._call: PluginCall | None = None
         self._abandoned: dict[PluginThread, Block] = {}
         self._unbuilt: set[Profile] = set()
-        """Whose plugins could not be built a moment ago: an `unreserve` waits until that is tried again."""
+        """Profiles whose plugins could not be built lately: an `unreserve` waits until that is tried again.
+        """
         self._deferred = DeferredUnreserves()
         self._resuming = False
-        """Whether the next deferred unreserve is called in a turn of the loop that is scheduled already."""
+        """Whether a turn of the loop is scheduled that calls the next deferred unreserve."""
         self.worked_at = 0.0
 
     @property
     def free(self) -> bool:
-        """Whether it takes work now."""
+        """Whether the worker takes work now."""
         return self._call is None and not self._deferred.due
 
     @property
     def stuck(self) -> Mapping[str, int]:
-        """Plugins in whose code calls do not return, with how many."""
+        """See `PluginWorker`."""
         return Counter(block.error.plugin for block in self._abandoned.values())
 
     def block_of(self, profile: Profile, queue_profile: Profile | None) -> Block | None:
@@ -157,9 +163,9 @@ class ThreadPluginWorker:
     def build(self, configuration: Configuration, registry: PluginRegistry) -> Profiles:
         """Build the profiles of a configuration, each on the thread that will call its plugins.
 
-        It waits for them, and may be called on any thread, for one configuration at a time. Raises what
-        `build_profiles` raises, and `InputError` that names a plugin whose import or constructor does not
-        return.
+        Returns when they are built. May be called on any thread, for one configuration at a time. Raises the
+        errors of `build_profiles`, and an `InputError` that names a plugin whose import or constructor does
+        not return.
         """
         threads: list[tuple[Profile, ProfileThread]] = []
 
@@ -183,7 +189,7 @@ class ThreadPluginWorker:
         return profiles
 
     def keep(self, profiles: Collection[Profile]) -> None:
-        """See `PluginWorker`. A call under way, and an `unreserve` that is due, still come to their end."""
+        """See `PluginWorker`. The current call and each `unreserve` that is due still end."""
         kept = {*profiles, *self._deferred.profiles}
         if self._call is not None:
             kept.add(self._call.place.profile)
@@ -192,7 +198,7 @@ class ThreadPluginWorker:
                 self._lose(thread.thread)
 
     def submit(self, work: PluginWork, done: Done) -> None:
-        """Execute work on the profile's thread, unless that is blocked."""
+        """Execute work on the profile's thread, unless the profile is blocked."""
         block = self._block_for(work)
         if isinstance(work, UnreserveWork) and self._held_back(profile_of(work)):
             self._deferred.add(work, done)
@@ -204,13 +210,13 @@ class ThreadPluginWorker:
             done(not_begun(work, PluginError(error.plugin, error.origin, error.hook, problem)))
 
     def close(self) -> None:
-        """Take no more work; a call under way ends with the process."""
+        """Take no more work. If a call still runs, it ends with the process."""
         if self._call is not None:
             self._call.end_limit()
         for thread in list(self._threads.values()):
             thread.thread.retire()
 
-    # What is blocked
+    # Blocks
 
     def _block_for(self, work: PluginWork) -> Block | None:
         if isinstance(work, QueueKeyWork):
@@ -222,7 +228,7 @@ class ThreadPluginWorker:
         return next((one for one in blocks if one.holds_profile and one.profile is profile), None)
 
     def _held_back(self, profile: Profile) -> bool:
-        """Whether an `unreserve` of the profile has to wait."""
+        """Whether an `unreserve` for the profile has to wait."""
         return profile in self._unbuilt or self._profile_block(profile) is not None
 
     def _queue_block(self, owner: Profile | None) -> Block | None:
@@ -247,7 +253,9 @@ class ThreadPluginWorker:
             call.limit(loop.call_later(self._limit, self._overdue))
 
     def _place_of(self, work: PluginWork) -> _Place:
-        """Where work is executed: `queue_key` apart once a call of another hook has held its profile up."""
+        """Where work is executed. `queue_key` moves to a thread of its own when another hook blocks its
+        profile.
+        """
         profile = profile_of(work)
         if isinstance(work, QueueKeyWork):
             apart = _Place(profile, apart=True)
@@ -267,7 +275,7 @@ class ThreadPluginWorker:
             self._tell(self._delivered, call)
 
     def _tell(self, what: Callable[..., None], *arguments: object) -> None:
-        """Call back on the loop's thread. Once the loop is closed, nothing waits for that."""
+        """Call back on the loop's thread, unless the loop is closed."""
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(what, *arguments)
@@ -310,7 +318,7 @@ class ThreadPluginWorker:
         call.end_limit()
         self._call = None
         if call.interrupted:
-            # The instances may be half-way through anything, and the interruption may still come.
+            # The instances may be in any state, and the interruption may still arrive.
             self._lose(call.thread.thread)
         elif isinstance(call.work, RunWork):
             self.worked_at = asyncio.get_running_loop().time()
@@ -321,7 +329,7 @@ class ThreadPluginWorker:
         self._resume_soon()
 
     def _lose(self, thread: PluginThread) -> None:
-        """Use a thread no more: the next call of its profile is on a fresh one, with new instances."""
+        """Stop using a thread. The next call of its profile uses a new thread with new instances."""
         thread.retire()
         for place, one in list(self._threads.items()):
             if one.thread is thread:
@@ -347,7 +355,9 @@ class ThreadPluginWorker:
             self._resume_soon()
 
     def _escaped(self, error: BaseException | None, work: PluginWork) -> PluginError:
-        """The error for an exception that escaped, although a call catches all exceptions of plugins."""
+        """The error for an exception that ended the thread, although a call catches all exceptions of
+        plugins.
+        """
         culprit: Culprit | None = culprit_in_error(error, plugins_of(work)) if error is not None else None
         problem = plugin_calls.describe(error) if error is not None else "the worker ended"
         if culprit is None and not isinstance(error, InterruptedCallError):
@@ -357,7 +367,7 @@ class ThreadPluginWorker:
     # Deferred unreserves
 
     def _postpone(self, work: UnreserveWork, done: Done) -> None:
-        """The plugins could not be built for an unreserve: try again later, once for all that are due."""
+        """Keep an unreserve for which the plugins could not be built, and try to build them again later."""
         profile = profile_of(work)
         self._deferred.add(work, done)
         if profile not in self._unbuilt:
@@ -372,7 +382,7 @@ class ThreadPluginWorker:
         self._resume_soon()
 
     def _resume_soon(self) -> None:
-        """Call the next unreserve that had to wait, in a turn of its own: there may be thousands."""
+        """Call the next deferred unreserve in the next turn of the loop, because there may be thousands."""
         if self._deferred.due and not self._resuming:
             self._resuming = True
             asyncio.get_running_loop().call_soon(self._resume)
@@ -385,9 +395,9 @@ class ThreadPluginWorker:
 
 
 class AdaptiveWait:
-    """How long the loop waits for each plan before it goes on and gets the result by a callback.
+    """How long the loop waits for each plan. After that it goes on, and gets the result in a callback.
 
-    Waiting for a plan that takes long would keep the loop from its work.
+    To wait is cheaper for short plans. For long plans it would keep the loop from other work.
     """
 
     def __init__(self, moment_seconds: float = MOMENT_SECONDS) -> None:
@@ -403,7 +413,7 @@ class AdaptiveWait:
         return 0.0
 
     def late(self, waited: float) -> None:
-        """A plan was not done in the time that `next` gave."""
+        """Note that a plan was not done within the time of `next`."""
         if waited:
             self._unattended = UNATTENDED
 
@@ -417,24 +427,24 @@ class DeferredUnreserves:
 
     @property
     def due(self) -> bool:
-        """Whether there is one that can be called now."""
+        """Whether an unreserve can be called now."""
         return bool(self._due)
 
     @property
     def profiles(self) -> set[Profile]:
-        """The profiles of all that are here."""
+        """The profiles of all deferred unreserves."""
         return {work.assumption.profile for work, _ in [*self._due, *self._waiting]}
 
     def add(self, work: UnreserveWork, done: Done) -> None:
-        """Keep one whose profile is blocked."""
+        """Keep an unreserve whose profile is blocked."""
         self._waiting.append((work, done))
 
     def pop(self) -> tuple[UnreserveWork, Done]:
-        """Take the next one that is due."""
+        """Take the next unreserve that is due."""
         return self._due.popleft()
 
     def sort(self, held_back: Callable[[Profile], bool]) -> None:
-        """Find out which are due. held_back: whether those of a profile have to wait."""
+        """Find out which unreserves are due. held_back: whether those of a profile have to wait."""
         kept = [*self._due, *self._waiting]
         self._due.clear()
         self._waiting.clear()
@@ -448,7 +458,7 @@ class DeferredUnreserves:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a profile's plugins are called. apart: `queue_key` alone, with an instance of its own."""
+    """A thread for a profile's plugins. apart: the thread for `queue_key` only, with its own instance."""
 
     profile: Profile
     apart: bool = False
@@ -458,15 +468,15 @@ class ProfileThread:
     """The thread of one profile, with the instances that were built on it."""
 
     def __init__(self, ended: Callable[[PluginThread, BaseException | None], None], rebuild: bool) -> None:
-        """ended: see `PluginThread`. rebuild: whether it builds instances of its own."""
+        """ended: see `PluginThread`. rebuild: whether to build new instances of the profile's plugins."""
         self.current = CurrentCall()
         self.thread = PluginThread(ended)
         self._runners = Runners(rebuild=rebuild, current=self.current)
 
     def build(self, work: PluginWork) -> PluginError | None:
-        """Build the plugins for work if they have to be. Called on the thread, as `execute`.
+        """Build the plugins for work, if they are not built. Called on this thread, like `execute`.
 
-        Returns the error of the constructor that failed.
+        Returns the error if a constructor failed.
         """
         try:
             self._runners.of(profile_of(work))
@@ -475,12 +485,12 @@ class ProfileThread:
         return None
 
     def execute(self, work: PluginWork) -> WorkResult:
-        """Execute work; its plugins are built."""
+        """Execute work whose plugins are built."""
         return self.current.call(plugins_of(work), lambda: work.execute(self._runners))
 
 
 class PluginCall:
-    """One piece of work on its way to the thread, and its result on the way back."""
+    """One piece of work for a thread, and its result."""
 
     __slots__ = (
         *("_finished", "_timer", "done", "interrupted", "late", "not_built", "place", "result", "thread"),
@@ -494,7 +504,7 @@ class PluginCall:
         self.thread = thread
         self.result: WorkResult = None
         self.late = False
-        """Whether the loop has gone on, so that the thread delivers the result."""
+        """Whether the loop did not wait any longer, so that the thread must deliver the result."""
         self.interrupted = False
         self.not_built = False
         """Whether no plugin was called, because one could not be built."""
@@ -503,19 +513,19 @@ class PluginCall:
         self._finished.acquire()
 
     def wait(self, seconds: float) -> bool:
-        """Whether the result is there within so long. Called once, on the loop's thread."""
+        """Wait for the result; whether it came in time. Called once, on the loop's thread."""
         if self._finished.acquire(timeout=seconds):
             return True
         self.late = True
-        # The result may have come between the two steps, and then the thread does not deliver it.
+        # If the result came between these two steps, the thread does not deliver it.
         return self._finished.acquire(blocking=False)
 
     def limit(self, timer: asyncio.TimerHandle) -> None:
-        """Let this timer end the call, unless it ends before."""
+        """Set the timer that ends the call when it takes too long."""
         self._timer = timer
 
     def end_limit(self) -> None:
-        """The call needs no limit any more."""
+        """Cancel the timer, because the call has ended."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -525,19 +535,19 @@ class PluginCall:
         self.thread.thread.interrupt()
 
     def finish(self, result: WorkResult) -> None:
-        """Give the result. Called on the worker's thread."""
+        """Set the result. Called on the profile's thread."""
         self.result = result
         self._finished.release()
 
 
-# What follows for the work
+# Results of work that failed
 
 
 def failed(work: PluginWork, error: PluginError) -> WorkResult:
-    """The result of work that ended with `error`, in the form that the engine takes."""
+    """The result of work that ended with `error`."""
     return work.failed(error) if isinstance(work, ReserveWork) else PluginFailure(error)
 
 
 def not_begun(work: PluginWork, error: PluginError) -> WorkResult:
-    """The same for work that called no plugin: for a `reserve` that was not called no `unreserve` is due."""
+    """The result of work that called no plugin: without a call of `reserve`, no `unreserve` is due."""
     return ReserveAnswer((), broken=error) if isinstance(work, ReserveWork) else PluginFailure(error)

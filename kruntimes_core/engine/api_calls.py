@@ -15,7 +15,7 @@ from kruntimes_core.engine.clock import Timers
 from kruntimes_core.engine.runs import Assumption, RunEntry, Runs, Stage
 from kruntimes_core.model.run import Phase, RunObservation
 
-# A queue with so many rows more than there are Runs with calls is cleared of those that are void.
+# If a queue has this number of rows more than there are Runs with calls, its void rows are removed.
 _CLEANED_AT = 1024
 
 

@@ -1,7 +1,8 @@
-"""The engine's face: events in, work and API calls out, and what came of them back in.
+"""The engine: it takes events, hands out plugin work and API calls, and takes their results.
 
-A driver loops over five calls: `handle` what was observed, `take` work and `finish` it, make each
-`next_request` and tell what was `written` or `read`, and `tick` at `wake_at`.
+A driver calls it in a loop: `handle` for each event; `take` for the next work, and `finish` with its result;
+`next_request` for the next API call, and `written` or `read` with its answer; and `tick` at the time
+`wake_at`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from kruntimes_core.framework.configuration import Configuration, Profiles
 from kruntimes_core.framework.profile import Profile
 
 _TEXT_DELAY = SECOND
-"""No user reads faster, and a Run that waits for less needs no explanation."""
+"""Most Runs are placed within a second, and need no text that explains why they wait."""
 _LISTS = {events.RunsListed, events.PodsListed, events.WorkspacesListed}
 
 
@@ -53,12 +54,12 @@ class Settings:
     backoff_max: int = 60 * SECOND
     sweep_interval: int = 30 * SECOND
     text_delay: int = 0
-    """How long a waiting text is held back: a Run that is placed meanwhile never gets one, and the API
-    server is spared a write where it has most to do."""
+    """How long a waiting text is held back. A Run that is placed meanwhile never gets a text, which saves
+    the API server a write when it is busiest."""
 
     @classmethod
     def of(cls, configuration: Configuration) -> Settings:
-        """The settings that a configuration asks for."""
+        """The settings of a configuration."""
         return cls(
             heartbeat_staleness=ticks(configuration.heartbeat_staleness_seconds),
             backoff_initial=ticks(configuration.backoff.initial_seconds),
@@ -69,13 +70,13 @@ class Settings:
 
 
 class Engine:
-    """Places Pending Runs on Runtime Pods. Entered by one thread at a time; every call says when.
+    """Places Pending Runs on Runtime Pods. Called by one thread at a time; most calls pass the time, `now`.
 
-    `cache`, `journal` and `counters` are there for a driver to read between its calls.
+    A driver may read `cache`, `journal` and `counters` between its calls.
     """
 
     def __init__(self, profiles: Profiles, settings: Settings, now: Now) -> None:
-        """Make the parts and join them, from what is known up to what decides."""
+        """Create the parts and connect them: first the parts that hold state, then those that decide."""
         self._settings = settings
         self._clock = clock = EngineClock(now)
         self._timers = timers = Timers()
@@ -101,14 +102,14 @@ class Engine:
         self._schedule_one = ScheduleOne(clock, current, queue, cycle, batch, failures, journal)
 
         self._kinds_seen: set[type] = set()
-        """The kinds of events that were handled."""
+        """The types of the events that were handled so far."""
         self._leads = False
         self._arm_sweep()
 
     # Events
 
     def handle(self, event: events.Event, now: Now) -> None:
-        """Take note of what was observed."""
+        """Update the state with an event that the driver observed."""
         self._clock.advance(now)
         match event:
             case events.RunObserved(observation):
@@ -132,7 +133,7 @@ class Engine:
         self._kinds_seen.add(type(event))
 
     def tick(self, now: Now) -> None:
-        """Do what is due by `now`: delays, backoffs, heartbeats that ran out, the sweep."""
+        """Do what is due at `now`: end delays and backoffs, mark stale heartbeats, begin the sweep."""
         self._advance_to_decide(now)
         for action in self._timers.due(now.ticks):
             action()
@@ -140,7 +141,7 @@ class Engine:
     # Work
 
     def take(self, now: Now) -> Work | None:
-        """The next piece of work for a worker; None when there is nothing to try now."""
+        """The next piece of work for a worker; None if there is none now."""
         self._advance_to_decide(now)
         unreserve = self._assumed.next_unreserve()
         if unreserve is not None or not self.deciding:
@@ -148,18 +149,19 @@ class Engine:
         return self._schedule_one.take()
 
     def finish(self, work: Work, result: WorkResult, now: Now) -> None:
-        """Handle what came of a piece of work."""
+        """Handle the result of a piece of work."""
         self._advance_to_decide(now)
         if isinstance(work, BatchRetryWork) and not self.deciding:
-            result = []  # an engine that leads no more decides nothing; all of it is tried again if it does
+            # An engine that no longer leads decides nothing; the next term tries all of it again.
+            result = []
         self._schedule_one.finish(work, result)
 
     # API calls
 
     def next_request(self, now: Now, priorities: Iterable[CallPriority] = CallPriority) -> Request | None:
-        """The next call for the API server, checked now; it counts as sent from here on.
+        """The next API call, after a check that it is still wanted. From then on it counts as sent.
 
-        priorities: those that have a turn, the most urgent first.
+        priorities: the priorities that have a turn, the most urgent first.
         """
         self._advance_to_decide(now)
         for priority in priorities:
@@ -171,32 +173,33 @@ class Engine:
         return None
 
     def waits(self, priority: CallPriority) -> bool:
-        """Whether a call of a priority may wait for its turn."""
+        """Whether a call of this priority may be waiting for its turn."""
         return self._calls.waits(priority)
 
     def written(self, write: Write, answer: WriteAnswer, now: Now) -> None:
-        """What came of a write."""
+        """Handle the answer to a write."""
         self._clock.advance(now)
         self._binding_cycle.written(write, answer)
 
     def read(self, read: Read, answer: ReadAnswer, now: Now) -> None:
-        """What a read found."""
+        """Handle the answer to a read."""
         self._clock.advance(now)
         self._resolver.read(read, answer)
 
     # Leading
 
     def lead(self, now: Now) -> None:
-        """Decide from now on, as soon as everything is listed."""
+        """Begin to decide, as soon as all resources are listed."""
         self._clock.advance(now)
         self._leads = True
 
     def stand_down(self, now: Now) -> None:
-        """Decide and send nothing any more; what is in flight still gets its answer."""
+        """Stop deciding and sending. Answers to calls in flight are still handled."""
         self._clock.advance(now)
         self._leads = False
         for entry in self._runs:
-            # A text in flight changes nothing; a bind or an ending in flight gets its answer first.
+            # A text in flight needs no care; a bind or a terminal status in flight waits for its answer
+            # first.
             if entry.stage is Stage.BINDING and entry.assumption and not entry.assumption.guard:
                 self._run_handlers.drop_bind(entry)
             elif entry.stage is Stage.SCHEDULING or (
@@ -206,7 +209,7 @@ class Engine:
                 self._queue.requeue(entry)
 
     def reload(self, profiles: Profiles, now: Now) -> None:
-        """Decide by other profiles from now on: every waiting Run is tried again."""
+        """Use other profiles from now on, and try every waiting Run again."""
         self._clock.advance(now)
         former = self._profiles.queue_plugin
         self._profiles.replace(profiles)
@@ -219,22 +222,22 @@ class Engine:
                 entry.enter(Stage.IDLE)
                 self._queue.requeue(entry, None if queued else WakeupSource.RELOAD)
 
-    # What a driver may read between its calls; reading changes nothing
+    # A driver may read the following between its calls; reading changes nothing
 
     @property
     def profiles(self) -> Profiles:
-        """The profiles that it decides by now."""
+        """The current profiles."""
         return self._profiles.current
 
     @property
     def pending_profiles(self) -> list[Profile]:
-        """The profiles with Runs that are to be placed."""
+        """The profiles that have Pending Runs."""
         places = {self._profiles.current.of(runtime): None for runtime in self._runs.pending_runtimes}
         return list(places)
 
     @property
     def profiles_in_use(self) -> list[Profile]:
-        """The profiles that it decides by, and former ones whose plugins may still get an `unreserve`."""
+        """The current profiles, and former ones whose plugins may still get an `unreserve`."""
         places = dict.fromkeys(self.profiles.all)
         places.update((entry.assumption.profile, None) for entry in self._runs if entry.assumption)
         places.update(dict.fromkeys(self._assumed.profiles_due))
@@ -242,12 +245,12 @@ class Engine:
 
     @property
     def synced(self) -> bool:
-        """Whether Runs, Pods and workspaces are all known: nothing is decided before."""
+        """Whether Runs, Pods and workspaces have been listed. Before that, the engine decides nothing."""
         return self._kinds_seen >= _LISTS
 
     @property
     def deciding(self) -> bool:
-        """Whether it places Runs now: it leads, and everything is listed."""
+        """Whether the engine places Runs now: it leads, and all resources are listed."""
         return self._leads and self.synced
 
     @property
@@ -257,20 +260,20 @@ class Engine:
         return min((at for at in moments if at is not None), default=None)
 
     def find(self, namespace: str, name: str) -> RunEntry | None:
-        """The Run that bears the name, with its last decision."""
+        """The Run that has this name now, with its last decision."""
         return self._runs.named(namespace, name)
 
     def knows(self, key: RunKey) -> bool:
-        """Whether there is a Run of that namespace and UID."""
+        """Whether the engine has a Run of that namespace and UID."""
         return self._runs.get(key) is not None
 
     def in_flight(self, entry: RunEntry) -> Write | None:
-        """The write of a Run that was handed out and is not answered yet."""
+        """The write for a Run that was handed out and has no answer yet."""
         return self._calls.in_flight(entry)
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How many rows the tables have that must shrink again when Runs are gone."""
+        """The numbers of entries in the tables that must shrink again when Runs are deleted."""
         return {
             "runs": len(self._runs),
             "queue": len(self._queue.active),
@@ -285,7 +288,7 @@ class Engine:
     # Inside
 
     def _advance_to_decide(self, now: Now) -> None:
-        """However late the driver's timer is, no decision trusts a heartbeat that has run out."""
+        """Advance the clock, and mark stale heartbeats, so that no late tick makes a decision rely on one."""
         self._clock.advance(now)
         self.cache.pods.expire(now)
 

@@ -1,4 +1,4 @@
-"""The Runs that are known, and the stage that each has reached on its way to a Pod."""
+"""The Runs in the cluster, and the stage that each has reached on its way to a Pod."""
 
 from __future__ import annotations
 
@@ -17,54 +17,54 @@ from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Phase, Run, RunObservation, run_identity
 from kruntimes_core.model.selectors import affinity_size
 
-# Bytes. A larger affinity is forgotten while its Run is active or has ended.
+# Bytes. A larger affinity is discarded when its Run is active or has ended.
 _LARGE_AFFINITY = 4 * KIB
 
 Order = tuple[Any, ...]
-"""The place of a Run in the queue; the smallest leaves it first."""
+"""The place of a Run in the queue; the Run with the smallest leaves the queue first."""
 
 
 class Stage(Enum):
-    """Where a Run stands. `docs/architecture.md` draws the ways between the stages."""
+    """Where a Run stands. `docs/architecture.md` says when a Run leaves each stage."""
 
     IDLE = "idle"
-    """Nothing to do: active, ended, being deleted, or not seen as Pending."""
+    """The Run needs no scheduling: it is active, has ended, is being deleted, or was not seen as Pending."""
     AWAITING_QUEUE_KEY = "awaiting-queue-key"
     """Waits until `queue_key` was called for it."""
     QUEUED = "queued"
     SCHEDULING = "scheduling"
     """A plan, or a plugin's reserve, is under way."""
     UNSCHEDULABLE = "unschedulable"
-    """In its equivalence class, until something changes that the answer was given from."""
+    """Waits in its equivalence class, until something changes that the plugins' answers depend on."""
     BACKOFF = "backoff"
-    """Until a time: retry delay or backoff."""
+    """Waits until a retry delay or a backoff ends."""
     BINDING = "binding"
     """Assumed; the bind waits for its turn, is in flight, or is not confirmed yet."""
     ENDING = "ending"
-    """A terminal status is on its way."""
+    """The write of a terminal status is queued or in flight."""
     AWAITING_READ = "awaiting-read"
-    """A newer version of the Run is needed before anything else."""
+    """Waits until the engine knows a newer version of the Run."""
 
 
 @dataclass(slots=True, eq=False)
 class Assumption:
-    """One tentative assignment, as later cycles see it before its bind is confirmed."""
+    """A reservation: later cycles count the Run on the Pod although the bind is not confirmed yet."""
 
     run: Run
     pod: RuntimePod
     """The chosen Pod as it was when the Run was reserved on it."""
     pod_alone: RuntimePod
-    """The Pod without what it carries: a bind that waits is dropped if this changes."""
+    """The Pod without usage and targets: a bind that waits is dropped if this changes."""
     profile: Profile
     prefilter_state: PreFilterState
     verdicts: Mapping[str, Verdict] | None = None
-    """For the record, where a plugin is stateful."""
+    """For the record of the decision, if a plugin is stateful."""
     guard: str = ""
-    """The version that the bind was sent with; empty until then."""
+    """The version of the Run that the bind requires; empty until the bind is sent."""
     bound_version: str = ""
-    """The version of the bind's answer; empty until it is applied."""
+    """The version of the Run in the answer to the bind; empty until the bind is applied."""
     outcome_unknown: bool = False
-    """The bind may have been applied: only a read tells."""
+    """The bind may or may not have been applied: a read must find out."""
     repeats: int = 0
     _reserved_by: list[ActivePlugin] = field(default_factory=list)
 
@@ -73,21 +73,21 @@ class Assumption:
         self._reserved_by = list(plugins)
 
     def take_reserved_by(self) -> list[ActivePlugin]:
-        """The plugins whose `reserve` was called; from here on none: each gets one `unreserve`."""
+        """Return the plugins whose `reserve` was called, once: each is to get one `unreserve`."""
         plugins, self._reserved_by = self._reserved_by, []
         return plugins
 
     def sent(self, guard: str) -> None:
-        """The bind is handed to the driver, guarded by this version."""
+        """Note that the bind was handed to the driver, guarded by this version."""
         self.guard = guard
 
     def applied(self, version: str) -> None:
-        """The bind was applied; `version` is that of its answer."""
+        """Note that the bind was applied; `version` is the version of the Run in the answer."""
         self.bound_version = version
         self.outcome_unknown = False
 
     def lose_outcome(self) -> None:
-        """The answer does not tell whether the bind was applied."""
+        """Note that the answer does not show whether the bind was applied."""
         self.outcome_unknown = True
 
     def repeat(self) -> int:
@@ -98,32 +98,35 @@ class Assumption:
 
 @dataclass(slots=True, eq=False)
 class RunEntry:
-    """One known Run. Only the engine changes it, by the methods below."""
+    """The engine's state about one Run. Only the engine changes it, with the methods below."""
 
     observation: RunObservation
     floor: str = ""
-    """The newest version seen, or written by the engine: nothing older changes state."""
+    """The newest version that was seen, or written by the engine. Older versions are ignored."""
     stage: Stage = Stage.IDLE
     token: int = 0
-    """Grows whenever the Run leaves a stage: what was begun before is void."""
+    """Increased whenever the Run leaves a stage; results of work that began earlier are then ignored."""
     arrival: int = 0
     pending_since: int = 0
-    """When it became Pending, or was first seen so, in ticks: for the time that a Run queues."""
+    """When the Run became Pending, or was first seen as Pending, in ticks: how long a Run queues is measured.
+    """
     order: Order = ()
     keyed_for: tuple[object, ...] | None = None
-    """What the queue key was made for: attempt and labels."""
+    """The attempt and the labels for which the queue key was made."""
     failures: int = 0
-    """In a row; they lengthen the backoff."""
+    """The number of failures in a row, which lengthen the backoff."""
     retry_delay_of: tuple[object, ...] | None = None
-    """Which attempt, stopped when, `retry_delay_until` was computed for."""
+    """The attempt, and when it stopped, for which `retry_delay_until` was computed."""
     retry_delay_until: int = 0
     prefilter_state: PreFilterState | None = None
-    """What the answer that holds the Run back was given from."""
+    """The prefilters' state of the last plan, which found no Pod."""
     equivalence_class: object | None = None
-    """The class that it waits in; only the scheduling queue looks into it."""
+    """The class in which the Run waits; only the scheduling queue uses it."""
     assumption: Assumption | None = None
     refused_in: str = ""
-    """The newest known version, if a write was refused in it: that is not a race, so it is retried later."""
+    """The newest known version, if a write was refused for it. That is no race, so the write is retried
+    later.
+    """
     waiting_text: str | None = None
     """The text that the Run should show while it waits."""
     decision: Decision | None = None
@@ -141,9 +144,10 @@ class RunEntry:
 
     @property
     def held_by_plugins(self) -> bool:
-        """Whether it is in a backoff that plugins caused: other plugins, or other arguments, may end it.
+        """Whether the Run is in a backoff that plugins caused, and that ends when other plugins are
+        configured.
 
-        A backoff that the API server caused goes on under other plugins, too.
+        A backoff that the API server caused goes on in that case.
         """
         made = self.decision
         if self.stage is not Stage.BACKOFF or made is None:
@@ -158,54 +162,54 @@ class RunEntry:
         run = seen.run
         return Allocation(run.namespace, seen.assigned_pod, seen.assigned_pod_uid, seen.held, run.labels)
 
-    # What is known of the Run
+    # Observations
 
     def observe(self, observation: RunObservation) -> RunObservation:
-        """Take in a version of the Run. Returns what was known before."""
+        """Keep a newer version of the Run. Returns the former one."""
         before, self.observation = self.observation, observation
         self.floor = observation.version
         return before
 
     def raise_floor(self, version: str) -> None:
-        """Take nothing in any more that is older than this version."""
+        """Ignore observations that are older than this version from now on."""
         self.floor = version
 
     # Stages
 
     def enter(self, stage: Stage) -> None:
-        """Go on to a stage: timers, queue entries and work begun for the former one are void."""
+        """Change the stage. Timers, queue entries and work of the former stage have no effect any more."""
         self.token += 1
         self.stage = stage
 
     # Queueing
 
     def arrive(self, arrival: int, now: int, order: Order) -> None:
-        """The Run is Pending for the first time, or again. now: in ticks."""
+        """Note that the Run became Pending, for the first time or again. now: in ticks."""
         self.arrival = arrival
         self.pending_since = now
         self.set_order(order, keyed_for=None)
 
     def set_order(self, order: Order, keyed_for: tuple[object, ...] | None) -> None:
-        """Give the Run its place in the queue. keyed_for: what a plugin's key was made for, if one was."""
+        """Set the Run's place in the queue. keyed_for: see the field; None without a plugin's key."""
         self.order = order
         self.keyed_for = keyed_for
 
     def fail(self) -> int:
-        """Count a failure. Returns how many there were in a row."""
+        """Count a failure. Returns the number of failures in a row."""
         self.failures += 1
         return self.failures
 
     def succeed(self) -> None:
-        """End the row of failures."""
+        """Begin to count failures from 0 again."""
         self.failures = 0
 
     def set_retry_delay(self, of: tuple[object, ...], until: int) -> None:
-        """Keep when the retry delay of an attempt ends, in ticks."""
+        """Note when the retry delay of an attempt ends, in ticks."""
         self.retry_delay_of = of
         self.retry_delay_until = until
 
     def wait_in(self, equivalence_class: object) -> None:
-        """Wait in a class, until something changes."""
+        """Enter the stage UNSCHEDULABLE, in this class."""
         self.enter(Stage.UNSCHEDULABLE)
         self.equivalence_class = equivalence_class
 
@@ -215,7 +219,7 @@ class RunEntry:
         self.equivalence_class = None
 
     def answered_from(self, prefilter_state: PreFilterState) -> None:
-        """Keep what the answer that holds the Run back was given from."""
+        """Keep the prefilters' state of a plan that found no Pod."""
         self.prefilter_state = prefilter_state
 
     # Deciding
@@ -238,10 +242,10 @@ class RunEntry:
         self.waiting_text = waiting_text
 
     def stop(self) -> None:
-        """Nothing is to be decided for the Run any more.
+        """Free what is only needed to decide: nothing is decided for the Run any more.
 
-        The journal has the latest decisions. One that is kept here keeps a snapshot of the Pods alive: twice
-        what the Run takes, and most Runs that are known were placed and have ended.
+        A decision that is kept here keeps a snapshot of the Pods in memory, which takes twice as much as the
+        Run itself, and most Runs have ended. The journal keeps the latest decisions anyway.
         """
         self.waiting_text = None
         self.prefilter_state = None
@@ -252,15 +256,17 @@ class RunEntry:
             self.observation = seen.without_affinity()
 
     def forget(self) -> None:
-        """The Run does not exist any more: void entries of queues and timers hold its name alone."""
+        """Keep only the identity of a Run that was deleted: old entries of queues and timers may still refer
+        to it.
+        """
         self.waiting_text = self.prefilter_state = self.decision = None
         self.observation = replace(self.observation, run=run_identity(self.run), conditions=())
 
 
 class Runs:
-    """All known Runs by namespace and UID; a name belongs to one of them at a time.
+    """All Runs by namespace and UID, and by name, which one Run has at a time.
 
-    In a table for each namespace: a pair as key would take as much again for each Run.
+    There is a table for each namespace, because pairs as keys would double the memory of the tables.
     """
 
     def __init__(self) -> None:
@@ -270,7 +276,7 @@ class Runs:
 
     @property
     def pending_runtimes(self) -> Iterable[str]:
-        """The Runtimes with Runs that are to be placed."""
+        """The Runtimes that have Pending Runs."""
         return self._pending.keys()
 
     def get(self, key: RunKey) -> RunEntry | None:
@@ -279,7 +285,7 @@ class Runs:
         return self._by_uid.get(namespace, {}).get(uid)
 
     def named(self, namespace: str, name: str) -> RunEntry | None:
-        """The Run that bears the name now."""
+        """The Run that has this name now."""
         return self._by_name.get(namespace, {}).get(name)
 
     def add(self, entry: RunEntry) -> None:
@@ -290,21 +296,21 @@ class Runs:
         self._count(entry.observation, 1)
 
     def observe(self, entry: RunEntry, observation: RunObservation) -> RunObservation:
-        """Take in a version of a known Run. Returns what was known before."""
+        """Keep a newer version of a Run. Returns the former one."""
         before = entry.observe(observation)
         self._count(before, -1)
         self._count(observation, 1)
         return before
 
     def remove(self, entry: RunEntry) -> None:
-        """Forget a Run; a successor of the same name stays."""
+        """Remove a Run; a newer Run of the same name stays."""
         run = entry.run
         _take_out(self._by_uid, run.namespace, run.uid, entry)
         _take_out(self._by_name, run.namespace, run.name, entry)
         self._count(entry.observation, -1)
 
     def _count(self, seen: RunObservation, number: int) -> None:
-        """Keep how many Runs of each Runtime are to be placed, without a look at all of them."""
+        """Update the number of Pending Runs of the Runtime, so that no one has to count all Runs."""
         if seen.phase is not Phase.PENDING or seen.deleting:
             return
         self._pending[seen.run.runtime] += number
@@ -319,7 +325,7 @@ class Runs:
 
 
 def _take_out(table: dict[str, dict[str, RunEntry]], namespace: str, key: str, entry: RunEntry) -> None:
-    """Take a Run out of a table, if it is the one that stands there."""
+    """Remove a Run from a table, unless the table has another Run under this key."""
     row = table.get(namespace, {})
     if row.get(key) is entry:
         del row[key]

@@ -27,7 +27,7 @@ from kruntimes_core.engine.scheduling_queue import EquivalenceClass, SchedulingQ
 from kruntimes_core.framework.runtime import PluginFailure
 from kruntimes_core.model.run import Phase
 
-# While the queue is never empty, one in so many cycles still belongs to the sweep.
+# Even if the queue is never empty, one cycle out of this number belongs to the sweep.
 _SWEEP_SHARE = 16
 CANCELLED_MESSAGE = "cancelled before it was assigned to a runtime pod"
 

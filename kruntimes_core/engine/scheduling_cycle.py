@@ -1,8 +1,8 @@
 """The scheduling cycle of one Run: plan on a snapshot, reserve the chosen Pod, queue the bind.
 
-PreFilter, Filter, Score and Normalize are called in the plan (`framework.runtime`), where the driver likes.
-A Run waits only after everything that changed since its snapshot was evaluated for it, and a Pod is reserved
-only if every answer still holds (semantics, The cycle).
+The plan (`framework.runtime`) calls PreFilter, Filter, Score and Normalize, on a thread that the driver
+chooses. A Run becomes unschedulable only when all changes since its snapshot were evaluated for it, and a Pod
+is reserved only if every answer still holds (semantics, The cycle).
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from kruntimes_core.model.run import Phase
 from kruntimes_core.model.status_patches import is_waiting_text
 from kruntimes_core.model.workspace import WorkspacePhase
 
-# The host's own reason when its capacity check turns a chosen Pod down.
+# The host's own reason when its capacity check rejects a chosen Pod.
 INSUFFICIENT_CAPACITY = "InsufficientCapacity"
 
 CycleWork = PlanWork | CheckWork | ReserveWork
 Steps = Generator[CycleWork, Any, None]
-"""The work of a cycle, one after another; each is sent the result of the last."""
+"""Yields the pieces of work of a cycle, one after the other, and is sent the result of each."""
 Placing = Generator[CycleWork, Any, bool]
 
 
 @dataclass(slots=True, eq=False)
 class SchedulingCycle:
-    """Begins cycles, and lets each go on when its work is finished."""
+    """Begins cycles, and continues each cycle when its work is finished."""
 
     _clock: EngineClock
     _profiles: CurrentProfiles
@@ -60,10 +60,10 @@ class SchedulingCycle:
     _journal: Journal
     _counters: Counters
     _due: deque[CycleWork] = field(default_factory=deque)
-    """Work that goes on at once with a cycle under way."""
+    """The next work of cycles that have begun; it comes before new cycles."""
 
     def cycle(self, entry: RunEntry, equivalence_class: EquivalenceClass | None = None) -> Cycle:
-        """A cycle that has not begun, on a snapshot of now. equivalence_class: where its Run waits."""
+        """A cycle that has not begun, with a snapshot taken now. equivalence_class: where its Run waits."""
         run = entry.run
         return Cycle(
             entry,
@@ -77,7 +77,7 @@ class SchedulingCycle:
         )
 
     def begin(self, cycle: Cycle) -> PlanWork:
-        """Begin a cycle: its Run is being scheduled from here on."""
+        """Begin a cycle: its Run enters the stage SCHEDULING."""
         self._enter(cycle)
         plan = self._plan(cycle)
         cycle.begin(self._schedule(cycle, plan))
@@ -93,7 +93,7 @@ class SchedulingCycle:
         )
 
     def next(self) -> CycleWork | None:
-        """The next work of a cycle under way, if that was not made void meanwhile."""
+        """The next work of a cycle that has begun; cycles whose Run left its stage meanwhile are ended."""
         while self._due:
             work = self._due.popleft()
             if not work.cycle.void:
@@ -102,9 +102,9 @@ class SchedulingCycle:
         return None
 
     def finish(self, work: CycleWork, result: PlanOutcome | ReserveAnswer | None) -> None:
-        """Let a cycle go on with the result of its work. None: the work of a plan is to be done again."""
+        """Continue a cycle with the result of its work. None: plan again."""
         cycle = work.cycle
-        # Whatever became of the Run, `unreserve` is due for each `reserve` that was called.
+        # Even if the cycle is void, each `reserve` that was called needs its `unreserve`.
         if cycle.steps is None or (cycle.void and not isinstance(work, ReserveWork)):
             self.end(cycle)
             return
@@ -114,7 +114,7 @@ class SchedulingCycle:
             self.end(cycle)
 
     def end(self, cycle: Cycle) -> None:
-        """End a cycle: the class that the Run came from goes on."""
+        """End a cycle, so that the class from which its Run came can be tried further."""
         if cycle.steps is not None:
             cycle.steps.close()
         if cycle.equivalence_class is not None:
@@ -123,7 +123,7 @@ class SchedulingCycle:
     # The steps of a cycle
 
     def _schedule(self, cycle: Cycle, plan: PlanWork) -> Steps:
-        """Plan until a plan still holds, and the Pod that it chose, if it did, is reserved."""
+        """Plan until a plan still holds at its end and, if it chose a Pod, that Pod is reserved."""
         while True:
             outcome: PlanOutcome | None = yield plan
             if isinstance(outcome, PluginFailure):
@@ -144,9 +144,9 @@ class SchedulingCycle:
             plan = self._plan(cycle)
 
     def _place(self, cycle: Cycle, chosen: ScheduleResult) -> Placing:
-        """Reserve the chosen Pod, after another call of the filters where that is not as it was.
+        """Reserve the chosen Pod. If the Pod changed since the snapshot, call the filters for it again first.
 
-        False if the Run is to be planned again: from what has changed, or without the Pods turned down.
+        False if the Run must be planned again: on a new snapshot, or without the Pods that were rejected.
         """
         while not self._unchanged(cycle, chosen):
             self._renew(cycle)
@@ -175,7 +175,7 @@ class SchedulingCycle:
         return True
 
     def _reserve(self, cycle: Cycle, assumption: Assumption) -> Placing:
-        """Call the plugins' `reserve`. The assumption may end meanwhile."""
+        """Call the plugins' `reserve`, then queue the bind. The assumption may end meanwhile."""
         entry = cycle.entry
         answer: ReserveAnswer = yield ReserveWork(
             cycle=cycle, run=cycle.run, profile=cycle.profile, assumption=assumption
@@ -196,9 +196,9 @@ class SchedulingCycle:
         return True
 
     def _no_room(self, cycle: Cycle, pod: RuntimePod) -> None:
-        """Leave the Pod out; when it is not the first, all Pods without room.
+        """Exclude the Pod from the next plan. If it is the second one without room, exclude all such Pods.
 
-        Then no active filter knows about room, and a plan for each of them would come to nothing in turn.
+        Two such Pods show that no active filter checks the room. Otherwise there would be a plan for each.
         """
         run, pods = cycle.run, [pod]
         if any(by.plugin is None for by in cycle.turned_down.values()):
@@ -227,8 +227,10 @@ class SchedulingCycle:
     # What changed since the snapshot
 
     def still_holds(self, cycle: Cycle, outcome: PlanResult | InvalidRunResult) -> bool:
-        """Whether what the prefilters read of the snapshot is still so."""
+        """Whether all that the prefilters read from the snapshot is unchanged."""
         run = cycle.run
+        if self._cache.version(run.namespace) == cycle.version:
+            return True
         state = outcome.prefilter_state if isinstance(outcome, PlanResult) else outcome
         targets = self._cache.targets(run.namespace)
         if targets is not cycle.snapshot.targets and not state.reads.hold(targets):
@@ -240,7 +242,7 @@ class SchedulingCycle:
         return known == read
 
     def still_current(self, cycle: Cycle) -> bool:
-        """Whether nothing changed since the snapshot that could turn the answer."""
+        """Whether nothing changed since the snapshot that could make a Pod feasible."""
         run = cycle.run
         pods = self._cache.pods_of(run.namespace, run.runtime)
         if pods.changed_since(cycle.snapshot.pods.mark) != []:
@@ -249,7 +251,7 @@ class SchedulingCycle:
         return not (any_change and cycle.version != self._cache.version(run.namespace))
 
     def _unchanged(self, cycle: Cycle, chosen: ScheduleResult) -> bool:
-        """Whether all that a Pod was chosen by is the same."""
+        """Whether all values from which the Pod was chosen are unchanged."""
         run = cycle.run
         if self._cache.pods.get(run.namespace, chosen.pod.name) is not chosen.pod:
             return False
@@ -259,12 +261,12 @@ class SchedulingCycle:
         return self.still_holds(cycle, chosen)
 
     def _enter(self, cycle: Cycle) -> None:
-        """The Run is being scheduled from here on, and waits nowhere."""
+        """Take the Run out of its equivalence class, and enter the stage SCHEDULING."""
         self._queue.unschedulable.remove(cycle.entry)
         cycle.enter(Stage.SCHEDULING)
 
     def _renew(self, cycle: Cycle) -> None:
-        """Go on from a snapshot of now."""
+        """Continue the cycle with the current Run, profile and snapshot."""
         run = cycle.entry.run
         snapshot = self._cache.snapshot(run.namespace, run.runtime, self._clock.now.wall)
         cycle.renew(self._profiles.of(run), snapshot, self._cache.version(run.namespace))

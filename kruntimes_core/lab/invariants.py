@@ -1,7 +1,7 @@
-"""What must hold after every write that the API server accepted, of any client.
+"""The rules of placement that must hold after every write that the API server accepted, from any client.
 
-The rules are those of the API contract and of any scheduler worth the name. Objects are read here as the
-contract has them, and not by the scheduler's own decoding: a mistake there must not hide here.
+They come from the API contract. This module reads objects by itself and not with the scheduler's decoders, so
+that a mistake in those cannot hide a broken rule.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ _INACTIVE = ENDED | {"Pending"}
 _CAPACITY = "kruntimes.io/capacity."
 _READY = frozenset({"Ready", "kruntimes.io/RuntimedReady"})
 _DEFAULT_SLOTS = 2
-# Every write changes these, and a condition's moment may change without anything else having changed.
+# Fields that every write changes, and the time in a condition, which may change although nothing else does.
 _OF_EACH_VERSION = frozenset({"resourceVersion", "managedFields"})
 _OF_A_MOMENT = "lastTransitionTime"
 
 
 class Invariant(StrEnum):
-    """The rules, by the names that a report uses."""
+    """The rules, with their names in reports."""
 
     OVERCOMMITTED = "overcommitted"
     """No Pod (by UID) carries more than it advertises, in any resource."""
     BOUND_TWICE = "boundTwice"
     """A Run is bound once in an attempt, and not moved while it is active."""
     POD_NOT_ALIVE = "podNotAlive"
-    """A bind goes to a Pod that exists, bears that name and UID, is ready and is not being deleted."""
+    """A bind goes to a Pod that exists, has that name and UID, is ready and is not being deleted."""
     OTHER_RUNTIME = "otherRuntime"
     """A bind goes to a Pod of the Run's own Runtime."""
     COHORT_APART = "cohortApart"
-    """A Run of a cohort goes to a Pod that carries one of them, unless no Pod carries any."""
+    """A Run of a cohort goes to a Pod that carries a Run of the same cohort, if there is such a Pod."""
     RUN_LOST = "runLost"
-    """Only its Pod or its owner takes a Run off its Pod, ends it, or deletes it."""
+    """Only the Pod or the owner of a Run takes the Run off its Pod, ends it, or deletes it."""
     EMPTY_WRITE = "emptyWrite"
-    """No write moves the resourceVersion of a Run and changes nothing."""
+    """Each write that gives a Run a new resourceVersion also changes something else."""
 
 
 _Broken = tuple[Invariant, str]
@@ -52,16 +52,16 @@ _Broken = tuple[Invariant, str]
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A rule that was broken, and how."""
+    """One case in which a rule was broken."""
 
     invariant: Invariant
     text: str
-    """Which Run at which version, and what was wrong."""
+    """The Run, its version, and what was wrong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectVersion:
-    """One version of an object, or its end."""
+    """One version of an object, or its deletion."""
 
     namespace: str
     name: str
@@ -82,11 +82,11 @@ class RunVersion(ObjectVersion):
     labels: Mapping[str, str] = field(default_factory=dict)
     requests: Mapping[str, int]
     substance: int = 0
-    """Equal for versions in which everything is equal but the version itself, and moments."""
+    """A hash of the content: versions that differ only in the resourceVersion and in times have the same."""
 
     @property
     def active(self) -> bool:
-        """Whether it holds room of a Pod; a Run in a phase of a later API version does."""
+        """Whether the Run holds room on a Pod. A Run in an unknown (later) phase does, too."""
         return not self.gone and bool(self.pod_uid) and self.phase not in _INACTIVE
 
 
@@ -100,32 +100,33 @@ class PodVersion(ObjectVersion):
 
 
 class InvariantChecker:
-    """Takes the versions of Runs and Pods in the order of the store, and says what each of them broke."""
+    """Takes the versions of Runs and Pods in the order of the store, and returns what each broke."""
 
     def __init__(self, *, pods_may_go: bool = False, cohort_label: str = "") -> None:
-        """pods_may_go: a bind may be on its way while its Pod goes or stops being ready.
+        """pods_may_go: allow a bind to a Pod that was deleted or became unready while the bind was sent.
 
-        cohort_label: the label of Runs that must be beside those with the same value.
+        cohort_label: Runs with equal values of this label are a cohort, and must be on one Pod.
         """
         self.pods_may_go = pods_may_go
         self.binds: Counter[tuple[str, int]] = Counter()
-        """How often each Run, by its UID, was bound in each attempt, by writes that were judged."""
+        """How often each Run (by UID) was bound in each attempt, by writes that were judged."""
         self._cohort_label = cohort_label
         self._pods: dict[str, PodVersion] = {}
         self._runs: dict[str, RunVersion] = {}
         self._usage: dict[str, Counter[str]] = {}
         self._cohorts: dict[tuple[str, str], Counter[str]] = {}
-        """How many active Runs of a cohort, by its namespace and name, each Pod carries."""
+        """For each cohort, by namespace and value of the label: how many of its active Runs each Pod carries.
+        """
 
     def usage(self, pod_uid: str) -> Mapping[str, int]:
-        """What the active Runs of a Pod hold."""
+        """The resources that the active Runs of a Pod use."""
         return +self._usage.get(pod_uid, Counter())
 
     def take(self, version: ObjectVersion, *, judged: bool = True) -> list[Violation]:
-        """What the next version broke.
+        """Take the next version, and return the rules that it broke.
 
-        judged: False for what was there before, and for writes of Pods and of the owners of Runs, who
-        may do what a scheduler may not.
+        judged: False for versions from before the start, and for writes by Pods and by the owners of Runs,
+        which may do more than a scheduler.
         """
         if isinstance(version, PodVersion):
             self._pods[version.uid] = version
@@ -153,7 +154,7 @@ class InvariantChecker:
         return [Violation(invariant, f"{named}: {text}") for invariant, text in broken]
 
     def _account(self, run: RunVersion, number: int) -> None:
-        """Add what a Run holds, or take it away again (-1)."""
+        """Add the requests of a Run to the usage of its Pod (1), or subtract them (-1)."""
         usage = self._usage.setdefault(run.pod_uid, Counter())
         for resource, amount in run.requests.items():
             usage[resource] += number * amount
@@ -162,12 +163,12 @@ class InvariantChecker:
             self._cohorts.setdefault((run.namespace, cohort), Counter())[run.pod_uid] += number
 
     def _is_apart(self, run: RunVersion) -> bool:
-        """Whether others of its cohort are active, and none of them on its Pod."""
+        """Whether other Runs of its cohort are active, but none of them on its Pod."""
         pods = self._cohorts.get((run.namespace, run.labels.get(self._cohort_label, "")), Counter())
         return not pods[run.pod_uid] and pods.total() > 0
 
     def _bound(self, run: RunVersion, before: RunVersion | None, *, apart: bool) -> Iterator[_Broken]:
-        """What a bind broke."""
+        """The rules that a bind broke."""
         attempt = run.uid, run.attempt
         self.binds[attempt] += 1
         if before is not None and before.active:
@@ -183,7 +184,7 @@ class InvariantChecker:
             yield from _oversold(pod, self._usage[run.pod_uid])
 
     def _place(self, run: RunVersion, pod: PodVersion | None) -> Iterator[_Broken]:
-        """What is wrong with the Pod that a Run was bound to; the first that is found."""
+        """The first thing that is wrong with the Pod to which a Run was bound."""
         if pod is None:
             if not self.pods_may_go:
                 gone = f"pod {run.pod} with UID {run.pod_uid} does not exist"
@@ -200,7 +201,7 @@ class InvariantChecker:
 
 
 def _oversold(pod: PodVersion, usage: Mapping[str, int]) -> Iterator[_Broken]:
-    """What more of a Pod is in use than it advertises."""
+    """The resources of which a Pod carries more than it advertises."""
     for name, used in usage.items():
         if used > pod.capacity.get(name, 0):
             amounts = f"{name}={used} of {pod.capacity.get(name, 0)}"
@@ -208,7 +209,7 @@ def _oversold(pod: PodVersion, usage: Mapping[str, int]) -> Iterator[_Broken]:
 
 
 def _changed(before: RunVersion, run: RunVersion) -> Iterator[_Broken]:
-    """What a version of a Run broke by being what it is after another one; the first that is found."""
+    """The first rule that the change from one version of a Run to the next one broke."""
     if run.gone:
         yield Invariant.RUN_LOST, f"it was deleted while it was {before.phase}"
     elif run.substance == before.substance:
@@ -227,7 +228,7 @@ def _changed(before: RunVersion, run: RunVersion) -> Iterator[_Broken]:
 
 
 def run_version(obj: Mapping[str, Any], *, gone: bool = False) -> RunVersion:
-    """Read a Run. gone: this is the last that is seen of it."""
+    """Read a Run. gone: whether this is its last version, because it was deleted."""
     metadata, spec, status = (_members(obj.get(part)) for part in ("metadata", "spec", "status"))
     requests = _members(_members(spec.get("resources")).get("requests"))
     return RunVersion(
@@ -264,11 +265,11 @@ def pod_version(obj: Mapping[str, Any], *, gone: bool = False) -> PodVersion:
 
 
 READERS: Mapping[str, Callable[..., ObjectVersion]] = {"runs": run_version, "pods": pod_version}
-"""How to read the objects of each resource that the checker knows, by its plural."""
+"""The function that reads the objects of each resource, by the plural of the resource."""
 
 
 def _members(value: Any) -> Mapping[str, Any]:
-    """An object's members; none where something else stands."""
+    """The members of an object; none if the value is not an object."""
     return value if isinstance(value, Mapping) else {}
 
 
@@ -287,7 +288,7 @@ def _conditions(status: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _amounts(requests: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """The amounts that hold room: whole, a fraction rounded up. What cannot be read holds none."""
+    """The amounts that a request uses, rounded up to whole numbers. Unreadable amounts use nothing."""
     for resource, quantity in requests.items():
         with suppress(QuantityError):
             amount = ceil(read_quantity(quantity))
@@ -296,7 +297,7 @@ def _amounts(requests: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
 
 
 def _substance(metadata: Mapping[str, Any], spec: Mapping[str, Any], status: Mapping[str, Any]) -> int:
-    """A hash of all but what every version or moment changes."""
+    """A hash of everything but the fields that change with each version, and times."""
     kept = {key: value for key, value in metadata.items() if key not in _OF_EACH_VERSION}
     others = {key: value for key, value in status.items() if key != "conditions"}
     conditions = [

@@ -13,7 +13,7 @@ KIB = 1_024
 MIB = 1_024 * KIB
 
 LARGE = KIB
-"""Bytes of the text of a selector. What a larger one answers is found out anew where it is needed."""
+"""Bytes of the text of a selector. Answers for a larger selector are not kept, but found out each time."""
 
 
 class BoundedCache(Generic[K, V]):

@@ -28,7 +28,9 @@ class Capacity(FrozenMap[str, int | Fraction]):
     __slots__ = ()
 
     def __init__(self, items: Mapping[str, int | Fraction] | None = None) -> None:
-        """Raises: `TypeError`, `ValueError` for what is not an exact amount: a text or a float is none."""
+        """Raises: `TypeError`, `ValueError` for a value that is not an exact amount, such as a text or a
+        float.
+        """
         super().__init__(items)
         self._items = amounts("Capacity", self._items, exact=True)
 
@@ -62,7 +64,8 @@ class RuntimePod:
 
     def __post_init__(self) -> None:
         """Take plain mappings for all maps. Raises: `TypeError`, `ValueError`."""
-        # The host makes a new Pod for each change of what it holds: this comparison has to do.
+        # The host makes a new value for each change of a Pod, and gives it the right types: this check is
+        # cheap.
         made_by_host = (
             (type(self.namespace), type(self.name), type(self.uid), type(self.runtime)) == _FOUR_TEXTS
             and (self.node is None or type(self.node) is str)
@@ -99,10 +102,10 @@ class RuntimePod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodObservation:
-    """One version of a Pod object: the Pod without usage, and its heartbeat beside it.
+    """One version of a Pod object: the Pod without usage, and the time of its heartbeat.
 
-    `pod.unavailable` is what the object itself says. The engine, which is given the time, judges the
-    age of the heartbeat, so a refreshed `probed_at` makes no new Pod value.
+    `pod.unavailable` does not depend on the age of the heartbeat: the engine, which knows the time, judges
+    that. So a new heartbeat (`probed_at`) does not make a new `RuntimePod`.
     """
 
     pod: RuntimePod
@@ -112,9 +115,9 @@ class PodObservation:
 
 
 def shortage(pod: RuntimePod, request: Request) -> str | None:
-    """What `pod` lacks for `request`, with figures, for a record; None when there is room.
+    """A text for the record about the first requested resource for which `pod` has no room, with figures.
 
-    It names the first resource of the request that lacks room.
+    None if the request fits.
     """
     for resource, amount in request.items():
         used, limit = pod.usage.get(resource, 0), pod.capacity.get(resource)
@@ -136,12 +139,12 @@ _CAPACITY_PREFIX = "kruntimes.io/capacity."
 _RUNS = "runs"
 _DEFAULT_RUNS = 2
 
-# The capacity annotations of a Pod: resource names (slashes allowed) and quantities as they are written.
+# The capacity annotations of a Pod: pairs of a resource name (slashes allowed) and an unparsed quantity.
 _Advertised = tuple[tuple[str, str], ...]
 
 
 class PodDecoder:
-    """Decodes Pods; those that advertise the same share one capacity."""
+    """Decodes Pods. Pods that advertise the same share one `Capacity`."""
 
     def __init__(self, metadata: SharedMetadata) -> None:
         self._metadata = metadata
@@ -153,8 +156,8 @@ class PodDecoder:
     def decode(self, obj: Mapping[str, object]) -> PodObservation | None:
         """One version of a Pod; None for a Pod without the label `runtime`, which is not a Runtime Pod.
 
-        `unavailable` is what the object alone says; the engine judges the age of the heartbeat. A Pod
-        whose identity, labels or annotations are of wrong types is not ready: it cannot be trusted.
+        `unavailable` does not depend on the age of the heartbeat, which the engine judges. A Pod whose
+        identity, labels or annotations have wrong types counts as not ready, because it cannot be trusted.
         """
         fields = members(obj)
         metadata = members(fields.get("metadata"))
@@ -183,7 +186,7 @@ class PodDecoder:
         return PodObservation(pod=pod, version=text(metadata.get("resourceVersion")), probed_at=probed_at)
 
     def _capacity(self, advertised: _Advertised) -> Capacity:
-        """Positive amounts only, `runs` 2 where it is not among them (API contract, Resources)."""
+        """Keep positive amounts only; `runs` is 2 if it is not among them (API contract, Resources)."""
         amounts = {resource: capacity_amount(quantity) for resource, quantity in advertised}
         capacity = {resource: amount for resource, amount in amounts.items() if amount is not None}
         capacity.setdefault(_RUNS, _DEFAULT_RUNS)
@@ -212,7 +215,7 @@ def _unavailable(
 
 
 def _is_trusted(metadata: Mapping[str, object], labels: LabelSet, annotations: Mapping[str, str]) -> bool:
-    """Whether identity, labels and annotations are of the right types."""
+    """Whether identity, labels and annotations have the right types."""
     named = text(metadata.get("namespace")) and text(metadata.get("name"))
     return (
         bool(named)

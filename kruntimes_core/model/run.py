@@ -1,7 +1,8 @@
-"""Runs: what plugins see of one, the observation of its object that only the host needs, and its decoding.
+"""Runs: the value that plugins see, the observation of a Run object that only the host sees, and their
+decoding.
 
-Decoding never raises, whatever the types of fields. It does not look at source, environment, outputs and
-managed fields, so nothing of them is kept.
+Decoding never raises, whatever the types of the fields are. It does not read source, environment, outputs
+and managed fields, so the host keeps none of them.
 """
 
 from __future__ import annotations
@@ -61,12 +62,12 @@ TERMINAL_PHASES = frozenset({Phase.SUCCEEDED, Phase.FAILED, Phase.TIMEOUT, Phase
 
 
 class Request(FrozenMap[str, int]):
-    """A complete logical request: resource name to a positive integer; `runs` is always there."""
+    """A complete logical request: resource name to a positive integer. It always contains `runs`."""
 
     __slots__ = ()
 
     def __init__(self, items: Mapping[str, int] | None = None) -> None:
-        """Raises: `TypeError`, `ValueError` for what is not an amount: a text is none."""
+        """Raises: `TypeError`, `ValueError` for a value that is not an amount, such as a text."""
         super().__init__(items)
         self._items = amounts("Request", self._items)
 
@@ -75,8 +76,8 @@ class Request(FrozenMap[str, int]):
 class Run:
     """One execution to be placed, as plugins see it.
 
-    Status texts, conditions and versions are not part of it: they change without changing what the
-    Run asks for, and a plugin's result for a Run holds until the Run changes.
+    It has no status texts, conditions or versions. These change while the Run still requests the same, and
+    the answers of plugins hold until the `Run` changes.
     """
 
     namespace: str
@@ -92,11 +93,11 @@ class Run:
     workspace: str | None = None
     """The name of the PersistentWorkspace that the Run is tied to."""
     attempt: int = 1
-    """`status.attempt`, 1-based."""
+    """`status.attempt`; the first attempt is 1."""
 
     def __post_init__(self) -> None:
         """Take plain mappings for labels, annotations and request. Raises: `TypeError`, `ValueError`."""
-        # What decoding gives is right: for each of a hundred thousand Runs this comparison has to do.
+        # Decoded values have the right types. So for most of a hundred thousand Runs this check is enough.
         decoded = (
             (type(self.namespace), type(self.name), type(self.uid), type(self.runtime)) == _FOUR_TEXTS
             and (type(self.labels), type(self.annotations), type(self.request)) == _MAP_TYPES
@@ -123,21 +124,21 @@ class Run:
         object.__setattr__(self, "attempt", whole("Run.attempt", self.attempt, 1))
 
 
-# What a Run takes without labels, request and affinity, and a label and an amount at the most, as the API
-# bounds their lengths.
+# The memory of a Run without labels, request and affinity, and the most that one label and one amount take,
+# because the API bounds their lengths.
 _RUN_BYTES = 512
 _LABEL_BYTES = 512
 _REQUEST_BYTES = 512
 
 
 def run_size(run: Run) -> int:
-    """About how many bytes a Run takes at the most: the budgets of caches count in it."""
+    """About how many bytes a Run takes at most, for the budgets of caches."""
     entries = _LABEL_BYTES * len(run.labels) + _REQUEST_BYTES * len(run.request)
     return _RUN_BYTES + entries + affinity_size(run.affinity)
 
 
 def run_identity(run: Run) -> Run:
-    """Which Run it is, without what it asks for: little to keep of one that is gone."""
+    """A Run with the identity alone, for a Run that was deleted: it takes little memory."""
     return Run(namespace=run.namespace, name=run.name, uid=run.uid, runtime=run.runtime)
 
 
@@ -146,8 +147,8 @@ class InvalidInput:
     """Why a Run can never be scheduled, found while it was decoded.
 
     `reason` is the CamelCase reason of the Failed status, `path` the field (`spec.resources...`),
-    `message` the actionable text. `unreadable` is True for what could not be read at all (`1K`, an
-    unknown operator), and False for what was read and is not allowed (`-1`, `500m`).
+    `message` says what to do. `unreadable` is True if the value could not be read at all (`1K`, an unknown
+    operator), and False if it was read but is not allowed (`-1`, `500m`).
     """
 
     reason: str
@@ -158,7 +159,7 @@ class InvalidInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunObservation:
-    """One version of a Run object: the Run, and what the host alone needs of its status."""
+    """One version of a Run object: the Run, and the parts of its status that only the host needs."""
 
     run: Run
     version: str = ""
@@ -170,7 +171,7 @@ class RunObservation:
     assigned_pod_uid: str | None = None
     message: str = ""
     conditions: tuple[object, ...] = ()
-    """`status.conditions` as they stand, kept for Pending Runs only: a patch must repeat them."""
+    """`status.conditions`, unchanged, for Pending Runs only: a patch must repeat them."""
     stopped_at: datetime | None = None
     """lastTransitionTime of the condition `Running` = False; a retry delay counts from it."""
     backoff_seconds: float = 1.0
@@ -179,10 +180,13 @@ class RunObservation:
     deleting: bool = False
     invalid: InvalidInput | None = None
     held: Request = field(default_factory=lambda: Request({"runs": 1}))
-    """What the Run occupies while active: its request, or what could be read of an invalid one."""
+    """What the Run occupies while active: its request, or the readable part of an invalid request."""
 
     def without_affinity(self) -> RunObservation:
-        """The same of a Run that is not to be placed now; its next version is decoded as a whole."""
+        """The observation without the affinity, to save memory while the Run is not to be placed.
+
+        The next version of the Run is decoded completely, so the affinity comes back.
+        """
         return replace(self, run=replace(self.run, affinity=Affinity()), generation=None)
 
     @property
@@ -203,7 +207,7 @@ _REQUESTS = "spec.resources.requests"
 
 
 class _Resources(NamedTuple):
-    """What `spec.resources` compiles to."""
+    """The result of compiling `spec.resources`."""
 
     request: Request
     held: Request
@@ -211,7 +215,7 @@ class _Resources(NamedTuple):
 
 
 class RunDecoder:
-    """Decodes Runs; those that ask for the same share one request and one affinity."""
+    """Decodes Runs. Runs with equal requests share one `Request`, and so with affinities."""
 
     def __init__(self, metadata: SharedMetadata) -> None:
         self._metadata = metadata
@@ -221,11 +225,11 @@ class RunDecoder:
         self._affinity = CompileCache(self._compile_affinity)
 
     def decode(self, obj: Mapping[str, object], before: RunObservation | None = None) -> RunObservation:
-        """One version of a Run. What is wrong with it is its `invalid`: the first problem in the order
-        InvalidObject, InvalidResources, InvalidAffinity, InvalidWorkspace.
+        """One version of a Run. Its `invalid` is the first problem in the order InvalidObject,
+        InvalidResources, InvalidAffinity, InvalidWorkspace.
 
-        before: what is known of the Run of that name. While only the status of a Run changes (most of
-        its events), everything else is taken from there.
+        before: the last observation of the Run of that name. Most events change only the status of a Run;
+        then everything else is taken from `before`.
         """
         fields = members(obj)
         unchanged = before is not None and self._asks_the_same(fields, before)
@@ -250,11 +254,11 @@ class RunDecoder:
         )
 
     def _asks_the_same(self, fields: Mapping[str, object], before: RunObservation) -> bool:
-        """Whether this version of the Run is known to ask for what the version `before` asked for.
+        """Whether this version of the Run certainly requests the same as the version `before`.
 
-        An API server increments the generation with every change outside of `metadata` and `status`, so
-        an equal one of the same UID stands for an equal `spec` (Kubernetes API conventions, Metadata).
-        Labels, annotations and the attempt may change within a generation, so they are compared.
+        An API server increments the generation with every change outside of `metadata` and `status`. So if
+        UID and generation are equal, `spec` is equal (Kubernetes API conventions, Metadata). Labels,
+        annotations and the attempt may change within a generation, so they are compared.
         """
         if before.generation is None or before.invalid is not None:
             return False
@@ -281,7 +285,7 @@ class RunDecoder:
         return is_whole(annotations, readable) and self._metadata.annotations(readable) is run.annotations
 
     def _desired(self, fields: Mapping[str, object]) -> RunObservation:
-        """An observation of everything outside of the status, version and deletion left out."""
+        """An observation of everything outside of the status, without version and deletion."""
         metadata, spec = members(fields.get("metadata")), members(fields.get("spec"))
         resources = self._resources.of(spec.get("resources"))
         affinity, bad_affinity = self._affinity.of(spec.get("affinity"))

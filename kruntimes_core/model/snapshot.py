@@ -1,4 +1,4 @@
-"""The snapshot that one cycle decides from: coherent, immutable, and taken by reference."""
+"""The snapshot from which one cycle decides. It is immutable, and only a set of references."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ D = TypeVar("D")
 
 
 class ChangeMark(NamedTuple):
-    """A place in a log of changes that several versions of `Pods` share."""
+    """A position in a log of changes that several versions of `Pods` share."""
 
     log: list[str]
     length: int
@@ -27,15 +27,15 @@ class ChangeMark(NamedTuple):
 class Pods(Mapping[str, RuntimePod]):
     """The Pods of one Runtime in one namespace by name, and which of them changed lately.
 
-    Every change makes a new `Pods` that shares all but the changed Pod with the old one, and
-    appends the Pod's name to a log that both share. A reader that remembers the `mark` of an earlier
-    version learns the changed Pods from `changed_since`, without a look at the others.
+    Every change makes a new `Pods`. It shares all Pods but the changed one with the old `Pods`, and a log to
+    which the name of the changed Pod is appended. If a reader remembers the `mark` of an earlier version,
+    `changed_since` tells which Pods changed after it, without comparing all Pods.
     """
 
     __slots__ = ("_by_name", "mark")
 
     def __init__(self, pods: Mapping[str, RuntimePod] | None = None) -> None:
-        """pods: by their own names. Raises: `TypeError`, `ValueError` for a Pod under another name."""
+        """pods: by name. Raises: `TypeError`; `ValueError` if a key is not the name of its Pod."""
         by_name = mapping("Pods", pods)
         for name, pod in by_name.items():
             check_instance("a member of Pods", pod, RuntimePod)
@@ -43,10 +43,10 @@ class Pods(Mapping[str, RuntimePod]):
                 raise ValueError(f"Pods[{name!r}] is the Pod {pod.name!r}: give each Pod under its own name")
         self._by_name: Map[str, RuntimePod] = Map(by_name)
         self.mark = ChangeMark([], 0)
-        """The place of this version in the log of changes."""
+        """The position of this version in the log of changes."""
 
     def replacing(self, name: str, pod: RuntimePod | None) -> Pods:
-        """These Pods with `pod` in the place of `name`, or without it when None."""
+        """A copy in which `pod` replaces the Pod `name`; if `pod` is None, a copy without that Pod."""
         changed = Pods.__new__(Pods)
         if pod is not None:
             changed._by_name = self._by_name.set(name, pod)
@@ -54,13 +54,13 @@ class Pods(Mapping[str, RuntimePod]):
             changed._by_name = self._by_name.delete(name)
         log, length = self.mark
         if length != len(log) or length > 4 * len(self._by_name) + 64:
-            log, length = [], 0  # another version was made from this one already, or the log is long
+            log, length = [], 0  # the log has changes of another copy, or is long: begin a new one
         log.append(name)
         changed.mark = ChangeMark(log, length + 1)
         return changed
 
     def changed_since(self, mark: ChangeMark) -> list[str] | None:
-        """The names of the Pods that changed after `mark`; None when the log does not reach back to it."""
+        """The names of the Pods that changed after `mark`; None if the log does not go back to `mark`."""
         log, length = self.mark
         if mark.log is not log or mark.length > length:
             return None
@@ -73,7 +73,7 @@ class Pods(Mapping[str, RuntimePod]):
     def get(self, name: str, default: D, /) -> RuntimePod | D: ...
 
     def get(self, name: str, default: object = None, /) -> object:
-        """The Pod of that name, or `default`. Faster than `Mapping`'s: one decision looks up many Pods."""
+        """The Pod of that name, or `default`. Faster than `Mapping.get`: a decision looks up many Pods."""
         return self._by_name.get(name, default)
 
     def __getitem__(self, name: str) -> RuntimePod:

@@ -16,7 +16,7 @@ from kruntimes_core.model.validation import check_instance, mapping, whole
 
 # Label sets whose matching selectors an index remembers. Users write labels: memory must not grow with them.
 _REMEMBERED_LABEL_SETS = 4_096
-# How many selectors one multiset keeps counts for. Above that it starts anew.
+# For how many selectors one multiset keeps counts. Above that it discards all counts.
 _COUNTED_SELECTORS = 512
 # So few label sets, as a Pod has, are matched faster than counts can follow the changes.
 _FEW_SETS = 8

@@ -83,7 +83,7 @@ def _no_text(name: str, steps: list[bytes]) -> YamlError:
 
 def _too_large(name: str, most: int) -> InputError:
     size = f"{most >> 30} GiB" if most >> 30 else f"{most >> 20} MiB"
-    return InputError(f"{name} holds more than {size}, and is read no further: name a smaller file")
+    return InputError(f"{name} holds more than {size}: name a smaller file")
 
 
 def load_documents(text: str | bytes, source: str) -> Iterator[tuple[int, object]]:

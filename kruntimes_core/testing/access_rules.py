@@ -1,4 +1,4 @@
-"""Who may do what on the embedded API server: bearer tokens, and rules like those of RBAC."""
+"""Authentication and authorization of the embedded API server: bearer tokens, and rules as in RBAC."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _EVERYTHING = "*"
 
 @dataclass(frozen=True, slots=True)
 class PolicyRule:
-    """What is allowed, as in a Role: verbs, groups, and resources with their subresource (`runs/status`).
+    """A rule as in a Role: verbs, groups, and resources with their subresource (`runs/status`). `*` means
+    all.
 
-    `*` stands for all. names: only objects of these names; empty for all. namespaces: only in these;
-    empty for all and for what has no namespace.
+    names: only objects of these names; empty for all. namespaces: only objects in these namespaces; empty for
+    all, and for resources without a namespace.
     """
 
     verbs: frozenset[str]
@@ -38,12 +39,12 @@ class PolicyRule:
 
 @dataclass(slots=True)
 class AccessRules:
-    """An `Authorizer` of tokens and the rules of each user. Both may be changed while the server runs."""
+    """An `Authorizer` with tokens, and with rules for each user. Both may change while the server runs."""
 
     tokens: Mapping[str, str]
     """Token -> user."""
     rules: Mapping[str, Sequence[PolicyRule]]
-    """User -> what is allowed; a user without rules may do nothing but discovery."""
+    """User -> rules. A user without rules may use discovery only."""
 
     def user(self, authorization: str) -> str:
         """The user of an `Authorization` header. Raises `ApiError` (401)."""
@@ -54,13 +55,13 @@ class AccessRules:
         return user
 
     def check(self, user: str, info: RequestInfo) -> None:
-        """That the user may do it. Raises `ApiError` (403)."""
+        """Check that the user may send this request. Raises `ApiError` (403)."""
         if not any(rule.allows(info) for rule in self.rules.get(user, ())):
             raise denied(user, info)
 
 
 def denied(user: str, info: RequestInfo) -> ApiError:
-    """403 in the words of RBAC."""
+    """The 403 that RBAC of a kube-apiserver would answer."""
     resource = info.resource
     place = f'in the namespace "{info.namespace}"' if info.namespace else "at the cluster scope"
     what = f'resource "{_full_resource(info)}" in API group "{resource.group}"'

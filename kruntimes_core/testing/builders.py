@@ -1,8 +1,8 @@
-"""Values with sensible defaults, so that a test names only what it is about.
+"""Functions that make values with defaults, so that a test names only what it is about.
 
-The setting is that of the examples in the documentation: namespace `team-a`, Runtime `py`, Pods
-with room for Runs and a fresh heartbeat. Every function returns an immutable value of the model, and raises
-`TypeError` or `ValueError` for what the model has no value for: a text as an amount, a time without a zone.
+The defaults are those of the examples in the documentation: namespace `team-a`, Runtime `py`, Pods with room
+for Runs and a fresh heartbeat. Every function returns an immutable value of the model. It raises `TypeError`
+or `ValueError` if the model refuses an argument, such as a text as an amount, or a time without a time zone.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 def matching(labels: Mapping[str, str] | None = None, /, **more: str) -> LabelSelector:
-    """A selector for Runs that carry all of the given labels, as `matchLabels` would be compiled.
+    """A selector for Runs with all of the given labels, as if they stood in `matchLabels`.
 
-    labels: for keys that are no Python names (`app.kubernetes.io/name`).
+    labels: for keys that are not Python names (`app.kubernetes.io/name`).
     """
     wanted = {**(labels or {}), **more}
     return LabelSelector(
@@ -54,7 +54,7 @@ def make_affinity(
     preferred: Iterable[tuple[int, LabelSelector]] = (),
     preferred_anti: Iterable[tuple[int, LabelSelector]] = (),
 ) -> Affinity:
-    """`spec.affinity` from selectors; the preferred ones come as (weight 1..100, selector)."""
+    """`spec.affinity` from selectors; preferred terms are pairs of a weight (1..100) and a selector."""
     return Affinity(
         required=tuple(AffinityTerm(selector) for selector in required),
         required_anti=tuple(AffinityTerm(selector) for selector in required_anti),
@@ -96,7 +96,7 @@ def make_run(
 
 
 def make_targets(label_sets: Iterable[Mapping[str, str]] = ()) -> Targets:
-    """The targets with these labels, one for each mapping; equal ones are counted together."""
+    """One target for each mapping of labels; targets with equal labels are counted together."""
     if isinstance(label_sets, str | Mapping):
         refuse("the targets", label_sets, "a list of mappings of labels, one for each Run")
     return Targets(Counter(LabelSet(labels) for labels in label_sets))
@@ -118,8 +118,8 @@ def make_pod(
 ) -> RuntimePod:
     """An available Runtime Pod with the label `runtime`, and room for two Runs unless `capacity` is given.
 
-    targets: the labels of the active or assumed Runs on it, one mapping for each Run. They use no
-    room: `usage` says what is used.
+    targets: the labels of the active or assumed Runs on the Pod, one mapping for each Run. They do not change
+    `usage`, which is an argument of its own.
     """
     return RuntimePod(
         namespace=namespace,
@@ -145,7 +145,7 @@ def make_workspace(
     phase: WorkspacePhase = WorkspacePhase.BOUND,
     bound_pod: str | None = "py-0",
 ) -> Workspace:
-    """A PersistentWorkspace, bound to the Pod `py-0` unless said otherwise."""
+    """A PersistentWorkspace, by default bound to the Pod `py-0`."""
     return Workspace(
         namespace=namespace,
         name=name,
@@ -172,14 +172,14 @@ def make_snapshot(
     for pod in members_of("the Pods", pods, RuntimePod):
         if (pod.namespace, pod.runtime) != (namespace, runtime):
             raise ValueError(
-                f"the Pod {pod.name} is of the Runtime {pod.runtime} in {pod.namespace}, and the snapshot of"
-                f" {runtime} in {namespace}: give both the same"
+                f"the Pod {pod.name} is of the Runtime {pod.runtime} in {pod.namespace}, but the snapshot is"
+                f" of {runtime} in {namespace}: give both the same"
             )
     workspaces = tuple(members_of("the workspaces", workspaces, Workspace))
     for named in (pods, workspaces):
         names = [one.name for one in named]
         if len(set(names)) < len(names):
-            raise ValueError(f"two are called {max(names, key=names.count)}: give each a name of its own")
+            raise ValueError(f"two objects are called {max(names, key=names.count)}: give each its own name")
     counts: Counter[LabelSet] = Counter(make_targets(elsewhere))
     for pod in pods:
         counts.update(pod.targets)

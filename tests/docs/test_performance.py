@@ -54,4 +54,6 @@ def test_every_load_has_its_figures() -> None:
 
 
 def test_memory_is_told_by_a_formula() -> None:
-    assert re.search(rf"\*\*{NUMBER} MB, and {NUMBER} kB for each Pod, ", SIZING.section("Memory"))
+    assert re.search(
+        rf"\*\*{NUMBER} MB, and {NUMBER} kB for each Pod, ", SIZING.section("Calculate the memory")
+    )

@@ -71,7 +71,7 @@ def test_the_document_has_these_keys(document: dict[str, Any]) -> None:
 
 
 def test_the_rules_are_the_invariants() -> None:
-    assert first_column(HOW_TO.section("What it judges")) == [rule.value for rule in Invariant]
+    assert first_column(HOW_TO.section("Check the rules of placement")) == [rule.value for rule in Invariant]
 
 
 def test_the_most_runs_of_a_round_are_said() -> None:

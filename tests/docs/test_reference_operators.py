@@ -114,7 +114,7 @@ def test_states_of_plugins_are_those_that_are_shown() -> None:
 
 
 def test_outcomes_are_those_of_the_record() -> None:
-    asked = page("docs/how-to/why-a-run-waits.md").section("Outcomes")
+    asked = page("docs/how-to/why-a-run-waits.md").section("Look up an outcome")
     assert first_column(asked) == [outcome.value for outcome in Outcome]
     assert ", ".join(f"`{outcome.value}`" for outcome in Outcome) in DOCUMENT.section("decision")
 

@@ -104,7 +104,7 @@ def test_scores_that_all_differ_take_up_to_half_a_kilobyte() -> None:
 
 
 def test_files_are_read_in_an_order_that_names_them_once() -> None:
-    section = CACHE.section("Reading the code")
+    section = CACHE.section("Read the code")
     named = re.findall(r"`(\w+\.py)`", section)
     assert len(named) == len(set(named))
     assert set(named) <= set(first_column(page("docs/architecture.md").section("Inside the runtime")))

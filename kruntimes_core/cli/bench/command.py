@@ -44,59 +44,61 @@ class StayType(DurationType):
     type=click.Choice(["drain", "burst", "open"]),
     default="drain",
     show_default=True,
-    help="drain: the Runs wait when the scheduler starts. burst: they come at once. open: they arrive at"
-    " random moments of a rate (Poisson), placed or not.",
+    help="drain: the Runs wait when the scheduler starts. burst: all are created at once. open: they arrive"
+    " at random moments (Poisson), whether or not earlier Runs have been placed.",
 )
-@number_option("--runs", kind=Count(1, None), about="drain, burst: how many. Default: 1000.")
+@number_option("--runs", kind=Count(1, None), about="drain, burst: how many Runs. Default: 1000.")
 @number_option("--rate", kind=_SECONDS, about="open: Runs a second. Default: 40.")
-@number_option("--seconds", kind=_SECONDS, about="open: for how long. Default: 30.")
+@number_option("--seconds", kind=_SECONDS, about="open: for how long Runs arrive. Default: 30.")
 @number_option("--pods", kind=_AT_LEAST_ONE, default=20, about="Runtime Pods in all.")
 @number_option("--slots", kind=_AT_LEAST_ONE, about="Runs that a Pod takes. Default: enough for the load.")
 @click.option(
     "--duration",
     type=StayType(),
-    help="How long a Run occupies its slot: 500ms, or a range as 1s-5s; 0: for good. Default: 0.",
+    help="How long a Run occupies its slot: 500ms, or a range such as 1s-5s; 0: without end. Default: 0.",
 )
-@number_option("--hopeless", kind=_COUNT, about="Runs beside the load that fit no Pod, ever.")
+@number_option("--hopeless", kind=_COUNT, about="Runs beside the load that request more than any Pod has.")
 @number_option(
     "--waiting-elsewhere",
     kind=_COUNT,
-    about="Runs beside the load that wait for another Runtime's Pod, or a resource that is in use.",
+    about="Runs beside the load that wait for a Pod of another Runtime, or for a resource that is in use.",
 )
-@number_option("--namespaces", kind=_AT_LEAST_ONE, default=1, about="How many to use.")
-@number_option("--runtimes", kind=_AT_LEAST_ONE, default=1, about="How many to use.")
+@number_option("--namespaces", kind=_AT_LEAST_ONE, default=1, about="The number of namespaces.")
+@number_option("--runtimes", kind=_AT_LEAST_ONE, default=1, about="The number of Runtimes.")
 @number_option(
     "--heartbeat",
     "heartbeat_seconds",
     kind=FiniteRange(min=0),
     default=5.0,
     unit="SECONDS",
-    about="Renew each Pod's lastProbeTime so often; 0: set it an hour ahead, once.",
+    about="Seconds between two heartbeats of a Pod; 0: only one heartbeat, an hour ahead.",
 )
 @number_option(
     "--cohorts",
     kind=_COUNT,
-    about="Groups of Runs that must each be on one Pod, by required affinity. Default: 0, none.",
+    about="Groups of Runs; required affinity keeps each group on one Pod. Default: 0, none.",
 )
-@number_option("--seed", kind=click.INT, default=0, about="Chooses random moments.")
+@number_option("--seed", kind=click.INT, default=0, about="Determines all random choices.")
 @click.option(
     "--scheduler-cmd",
     "command",
     metavar="COMMAND",
     help="Start this scheduler; {kubeconfig}, {namespaces} and {port} are filled in. Default: kruntimes"
-    " scheduler, for the bench's namespaces alone.",
+    " scheduler, for the bench's namespaces only.",
 )
-@click.option("--no-scheduler", is_flag=True, help="Start none: one runs already.")
+@click.option("--no-scheduler", is_flag=True, help="Start no scheduler: one runs already.")
 @number_option(
-    "--scheduler-pid", "pid", kind=_PROCESS, unit="PID", about="Start none, and measure this process."
+    "--scheduler-pid", "pid", kind=_PROCESS, unit="PID", about="Start no scheduler; measure this process."
 )
-@click.option("--config", metavar="FILE", help="The configuration of the scheduler of kruntimes.")
-@number_option("--repeat", kind=_AT_LEAST_ONE, default=1, about="Rounds, in turn with the ceiling.")
+@click.option("--config", metavar="FILE", help="The configuration of kruntimes scheduler.")
+@number_option(
+    "--repeat", kind=_AT_LEAST_ONE, default=1, about="Rounds; the ceiling is measured between them."
+)
 @number_option(
     "--ceiling-patches",
     kind=_AT_LEAST_ONE,
     default=500,
-    about="Bare patches that measure, before and after each round, what the API server takes.",
+    about="Bare patches that measure, before and after each round, how many the API server takes.",
 )
 @number_option("--in-flight", kind=Count(1, 128), default=32, about="Bare patches at a time.")
 @number_option(
@@ -105,34 +107,36 @@ class StayType(DurationType):
     kind=_SECONDS,
     default=60.0,
     unit="SECONDS",
-    about="A round in which nothing was placed for so long is over.",
+    about="End a round when no Run was placed for this long.",
 )
 @number_option(
     "--window",
     kind=_WINDOW,
     default=10.0,
     unit="SECONDS",
-    about="Length of the windows in which rates are given.",
+    about="The length of the time windows for which rates are reported.",
 )
-@click.option("--kubeconfig", metavar="FILE", help="How to reach the cluster. Default: as the scheduler.")
+@click.option(
+    "--kubeconfig", metavar="FILE", help="How to reach the cluster. Default: as kruntimes scheduler."
+)
 @click.option("--context", metavar="NAME", help="The context of the kubeconfig. Default: the current one.")
 @click.option(
     "--yes-load-this-cluster",
     "anywhere",
     is_flag=True,
-    help="Load a server that is not on this machine, too.",
+    help="Load an API server even if it is not on this machine.",
 )
-@output_option(TABLE_OR_DOCUMENT, "json: nothing but one document on standard output.")
-@click.option("--html", metavar="FILE", help="Write a picture of it, too: one file that needs no other.")
+@output_option(TABLE_OR_DOCUMENT, "json: only one document on standard output.")
+@click.option("--html", metavar="FILE", help="Also write a chart: one HTML file that needs no other.")
 @click.pass_context
 def bench(ctx: click.Context, /, window: float, form: str, html: str | None, **options: Any) -> Exit | None:
     """Load a scheduler on a real API server, and judge it from outside.
 
-    Any program that binds Runs can be measured. Everything is seen by a watch of the bench, on one clock,
-    and rates are given as a share of what the same server takes in bare patches in the same minutes. It
-    works in namespaces that it makes, and takes them away again.
+    The bench can measure any program that binds Runs. It observes the Runs with its own watch and one clock.
+    It reports rates as a share of the bare patches that the same API server takes in the same minutes. It
+    creates its own namespaces, and deletes them at the end.
 
-    Exit codes: 0 every Run was placed by the rules, 1 one was not, 2 it cannot measure.
+    Exit codes: 0 every Run was placed and every rule was kept, 1 otherwise, 2 the bench cannot measure.
     """
     if ctx.invoked_subcommand is not None:
         _refuse_options(ctx)
@@ -144,11 +148,12 @@ def bench(ctx: click.Context, /, window: float, form: str, html: str | None, **o
 
 
 def _refuse_options(ctx: click.Context) -> None:
-    """What stands before the name of another command would be lost."""
+    """Refuse options before the name of another command, which would have no effect."""
     for parameter in ctx.command.params:
         if ctx.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE:
             raise click.UsageError(
-                f"{parameter.opts[-1]} is not for {ctx.invoked_subcommand}: write its own options behind it"
+                f"{parameter.opts[-1]} is not an option of {ctx.invoked_subcommand}: write only its own,"
+                " behind its name"
             )
 
 
@@ -156,7 +161,7 @@ def _check(options: Mapping[str, Any]) -> None:
     """Raises `click.UsageError` for options that do not go together."""
     for name, modes in ONLY_IN.items():
         if options[name] is not None and options["mode"] not in modes:
-            raise click.UsageError(f"--{name} means nothing with --mode {options['mode']}: leave it out")
+            raise click.UsageError(f"--{name} has no effect with --mode {options['mode']}: leave it out")
     given = {
         "--scheduler-cmd": options["command"] is not None,
         "--no-scheduler": options["no_scheduler"],
@@ -170,6 +175,6 @@ def _check(options: Mapping[str, Any]) -> None:
     external = options["command"] is None and bool(chosen)
     if external and options["mode"] == "drain" and options["waiting_elsewhere"]:
         raise click.UsageError(
-            f"--waiting-elsewhere needs Pods that are there before the Runs, which --mode drain with"
-            f" {chosen[0]} has not: choose another mode"
+            f"--waiting-elsewhere needs Pods that exist before the Runs, but --mode drain with {chosen[0]}"
+            f" creates the Runs first: choose another mode"
         )

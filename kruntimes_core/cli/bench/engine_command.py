@@ -43,31 +43,31 @@ def _size(dimension: str, about: str, least: int = 1) -> Callable[..., Any]:
     type=click.Choice(WORKLOADS),
     metavar="NAME",
     multiple=True,
-    help=f"Measure this one; may be given many times. Default: all: {', '.join(WORKLOADS)}.",
+    help=f"Measure this workload; may be given many times. Default: all: {', '.join(WORKLOADS)}.",
 )
 @_size("pods", "Runtime Pods in all.")
 @_size("runs", "Runs that one repeat places.")
-@_size("known", "Runs known beside them: four run on each Pod, the others have ended.", least=0)
+@_size("known", "Other Runs that the engine knows: four run on each Pod, and the rest have ended.", least=0)
 @_size("waiting", "Runs that wait meanwhile.", least=0)
-@_size("requests", "Different requests; so many classes of Runs wait.")
-@_size("cohorts", "Different labels that required affinity asks for.")
+@_size("requests", "Different requests, and so equivalence classes of waiting Runs.")
+@_size("cohorts", "Different labels that required affinity selects.")
 @_size("preferences", "Different preferred affinities.")
 @_size("namespaces", "Namespaces. Pods and Runs are spread over them evenly.")
-@_size("runtimes", "Runtimes, with those that the configuration names before others.")
+@_size("runtimes", "Runtimes: one with the default profile, then those that the configuration names.")
 @number_option(
     "--repeat",
     kind=Count(1),
     default=5,
-    about="How often each figure is measured, after once that does not count.",
+    about="How often each figure is measured, after one repeat that does not count.",
 )
 @click.option(
     "--growth",
     is_flag=True,
-    help="Measure at four sizes of each dimension, too, and fit how cost grows. Takes minutes.",
+    help="Also measure at four sizes of each dimension, and calculate how the cost grows. Takes minutes.",
 )
 @CONFIG
-@number_option("--seed", kind=click.INT, default=0, about="Chooses what lies on which Pod.")
-@output_option(TABLE_OR_DOCUMENT, "json: nothing but one document on standard output.")
+@number_option("--seed", kind=click.INT, default=0, about="Determines which Runs are on which Pod.")
+@output_option(TABLE_OR_DOCUMENT, "json: only one document on standard output.")
 def engine(
     *,
     workloads: tuple[str, ...],
@@ -78,11 +78,11 @@ def engine(
     form: str,
     **sizes: int,
 ) -> Exit:
-    """Measure what a decision costs, without an API server, and which plugin costs it.
+    """Measure what a decision costs without an API server, and which plugin causes the cost.
 
-    The engine of the scheduler and the plugins of the configuration decide about Pods and Runs in this
-    process. Times are processor times. What the hooks cost is measured once more, with clocks around each
-    call.
+    The scheduler's engine decides about generated Pods and Runs, with the plugins of the configuration, in
+    this process. Times are processor times. The cost of hooks is measured in one more repeat, by the wall
+    clock.
 
     Exit codes: 0 measured, 2 bad input or a broken plugin.
     """

@@ -107,7 +107,7 @@ ROWS: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "residentBytes": ("memory", lambda value: f"{value / _MEBIBYTE:.0f} MiB"),
     "peakBytes": ("memory at most", lambda value: f"{value / _MEBIBYTE:.0f} MiB"),
     "benchProcessorSeconds": ("processor time of the bench", _milliseconds),
-    "lateSeconds": ("the bench looked late by", _milliseconds),
+    "lateSeconds": ("the bench saw events late by", _milliseconds),
 }
 """How each figure of the document is called here, and written."""
 
@@ -199,7 +199,7 @@ Points = Sequence[tuple[float, float]]
 def check_page(path: Path) -> None:
     """Raises `InputError` if the file cannot be written, as far as that is known before."""
     if path.is_dir() or not os.access(path.parent, os.W_OK):
-        raise InputError(f"--html {path}: cannot be written: name a file in a folder that is there")
+        raise InputError(f"--html {path}: cannot be written: name a file in a folder that exists")
 
 
 def write_page(path: Path, results: Results) -> None:

@@ -117,38 +117,41 @@ def _address(name: str, default: str, about: str) -> Callable[[Command], Command
 
 
 @click.command(cls=GoCommand)
-@_switch("--leader-elect", "Let one of several schedulers decide, by a Lease.")
+@_switch("--leader-elect", "Elect the scheduler that decides among several, with a Lease.")
 @_duration(
-    "--leader-elect-lease-duration", "15s", "How long the Lease must stand still before another takes it."
+    "--leader-elect-lease-duration",
+    "15s",
+    "How long the Lease must stay unchanged before another scheduler takes it.",
 )
 @_duration(
-    "--leader-elect-renew-deadline", "10s", "How long a leader writes after the last renewal that worked."
+    "--leader-elect-renew-deadline", "10s", "How long a leader writes after its last successful renewal."
 )
 @_duration("--leader-elect-retry-period", "2s", "How often a leader renews the Lease.")
 @click.option(
     "--lease-namespace",
     metavar="NAME",
-    help="Where the Lease is. Default: $POD_NAMESPACE, else the ServiceAccount's namespace,"
-    " else that of the kubeconfig's context.",
+    help="The namespace of the Lease. Default: $POD_NAMESPACE, else the ServiceAccount's namespace,"
+    " else the namespace of the kubeconfig's context.",
 )
-@_address("--metrics-bind-address", ":8080", "Where /metrics is served; 0 switches it off.")
+@_address("--metrics-bind-address", ":8080", "Where to serve /metrics; 0 switches it off.")
 @_address(
     "--health-probe-bind-address",
     ":8081",
-    "Where /healthz, /livez and /readyz are served; 0 switches them off. May be the address of the metrics.",
+    "Where to serve /healthz, /livez and /readyz; 0 switches them off. May be the same address as that of the"
+    " metrics.",
 )
 @_address(
     "--debug-bind-address",
     "0",
-    "Where what has names is served: /checks, /configuration, /plugins, and /dry-run of a dry run."
-    " A loopback address; 0 switches it off.",
+    "Where to serve /checks, /configuration, /plugins and a dry run's /dry-run, which contain names of Runs"
+    " and namespaces. Must be a loopback address; 0 switches them off.",
 )
 @_switch("--dry-run", "Write nothing and take no Lease; compare with what the running scheduler does.")
 @click.option(
     "-o",
     "--output",
     type=click.Choice(["table", "json"]),
-    help="Form of the report of a dry run, at its end. Default: table.",
+    help="Form of the report that a dry run prints at its end. Default: table.",
 )
 @CONFIG
 @click.option(
@@ -162,8 +165,8 @@ def _address(name: str, default: str, about: str) -> Callable[[Command], Command
     metavar="NAMES",
     multiple=True,
     callback=_names,
-    help="Place Runs in these namespaces only, with permissions in them alone. Commas, or many times."
-    " Default: all namespaces.",
+    help="Place Runs in these namespaces only, which needs rights in these alone. Separated by commas, or"
+    " given many times. Default: all namespaces.",
 )
 @click.option(
     "-v",
@@ -173,26 +176,27 @@ def _address(name: str, default: str, about: str) -> Callable[[Command], Command
     type=Count(0),
     default=0,
     show_default=True,
-    help="0: what an operator wants to know, 1: each decision, 2: each request.",
+    help="0: what an operator needs to know, 1: each decision, 2: each request.",
 )
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="Form of lines.",
+    help="Form of the log lines.",
 )
 def scheduler(**options: object) -> Exit:
     """Place the Runs of a cluster, until SIGTERM or SIGINT.
 
-    Then no new cycle begins, and what is in flight settles; a second signal ends it at once. SIGHUP lets it
-    read its configuration again.
+    After the signal the scheduler begins no new cycle, and waits until each request in flight has an answer
+    or has reached its time limit. A second signal ends it at once. On SIGHUP it reads its configuration
+    again.
 
     Exit codes: 0 stopped by a signal, 2 it cannot start.
     """
     given = SchedulerOptions(**options)  # type: ignore[arg-type]
     if given.output is not None and not given.dry_run:
-        raise click.UsageError("-o is the form of a dry run's report: give --dry-run too")
+        raise click.UsageError("-o is the form of a dry run's report: add --dry-run")
     from kruntimes_core.cli.scheduler.serve import serve
 
     return serve(given)

@@ -108,7 +108,9 @@ class Reloading:
         with suppress(OSError):  # to be told by who opens it
             mode = os.stat(path).st_mode
             if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-                raise InputError(f"{path}: no file, and can be read once only: start anew")
+                raise InputError(
+                    f"{path}: not a regular file, so it can be read only once: restart the scheduler"
+                )
 
     def _changed_packages(self, registry: PluginRegistry) -> str | None:
         """What a restart would load in another version than is in memory: `acme-plugin 1.0 -> 1.1`."""

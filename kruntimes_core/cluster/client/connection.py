@@ -31,7 +31,7 @@ PATIENCE_SECONDS = 5.0
 _NO_API_SERVER = (400, 404)
 """No API server answers GET /version with these; a TLS port that is addressed without TLS does."""
 _QUOTED = 80
-"""An error quotes so many bytes of a strange answer."""
+"""How many bytes of an unexpected answer an error quotes."""
 
 
 class Credentials(Protocol):
@@ -178,12 +178,16 @@ def client_context(
     try:
         context = ssl.create_default_context(cafile=authorities)
     except (OSError, ssl.SSLError) as error:
-        raise InputError(f"{origin}: the certificate authority cannot be read: {error}: mend it") from error
+        raise InputError(
+            f"{origin}: the certificate authority cannot be read: {error}: correct it"
+        ) from error
     if certificate:
         try:
             context.load_cert_chain(certificate, key)
         except (OSError, ssl.SSLError) as error:
-            raise InputError(f"{origin}: the client certificate cannot be used: {error}: mend it") from error
+            raise InputError(
+                f"{origin}: the client certificate cannot be used: {error}: correct it"
+            ) from error
     if not verified:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -203,7 +207,7 @@ async def try_connection(transport: Transport, connection: Connection, clock: Cl
     if response.status in _NO_API_SERVER or (response.status < 400 and not _is_version(response)):
         said = " ".join(response.body[:_QUOTED].decode(errors="replace").split())
         answer = f"{response.status}: {said}" if said else f"{response.status}"
-        raise InputError(f"{where} does not answer as one does ({answer}): name the right server")
+        raise InputError(f"{where} does not answer like an API server ({answer}): name the right server")
 
 
 def _is_version(response: Response) -> bool:

@@ -129,7 +129,9 @@ class HttpTransport:
         authorization = await self._connection.credentials.authorization()
         if authorization is not None:
             if not authorization.isprintable():
-                raise NotSentError("the token holds a line break: write it anew", lasting=True)
+                raise NotSentError(
+                    "the token contains a line break: write it again without one", lasting=True
+                )
             headers["authorization"] = authorization
         answer = await self._session.request(
             call.method,

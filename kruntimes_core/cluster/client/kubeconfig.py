@@ -27,7 +27,7 @@ from kruntimes_core.model.yaml_files import SETTINGS_BYTES, load_documents, read
 _DEFAULT = "~/.kube/config"
 _LOOK_TICKS = 30 * SECOND
 _RENEW_TICKS = 5 * SECOND
-"""Refused credentials are read anew at most so often."""
+"""The shortest time between two reads of credentials that were refused."""
 _PLUGIN_SECONDS = 60.0
 """How long a program that fetches credentials may take."""
 _ENCODED = "-data"
@@ -325,7 +325,7 @@ def _check_encoded(merged: _MergedFiles, owner: str, entry: Mapping[str, Any]) -
             try:
                 base64.b64decode("".join(value.split()), validate=True)
             except ValueError as error:
-                raise merged.error(f"{key} of the {owner} is not valid base64: copy it anew") from error
+                raise merged.error(f"{key} of the {owner} is not valid base64: copy it again") from error
 
 
 def _check_program(merged: _MergedFiles, user: str, program: Mapping[str, Any] | None) -> None:

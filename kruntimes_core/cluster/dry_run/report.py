@@ -59,11 +59,11 @@ class NotCompared(StrEnum):
     """Why what the running scheduler did with a Run was not compared."""
 
     BEFORE = "before"
-    """The running scheduler was first: this one had not decided, or not anew after a change."""
+    """The running scheduler was first: this one had not decided, or not again after a change."""
     LATE = "late"
     """The Run had been reported as left already."""
     CHANGED = "changed"
-    """The Run changed while its decision was held, and was decided anew."""
+    """The Run changed while its decision was held, so the dry run decided again."""
     GONE = "gone"
     """The Run was deleted while its decision was held."""
     GAP = "gap"

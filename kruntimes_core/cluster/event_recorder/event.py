@@ -167,7 +167,7 @@ def shared_note(note: str, more: int) -> str:
 
 
 def series(count: int, now: datetime) -> dict[str, Any]:
-    """A merge patch: the Event was observed so many times, and is now."""
+    """A merge patch that says how often the Event was observed, and that the last time is now."""
     return {"series": {"count": count, "lastObservedTime": micro_time(now)}}
 
 

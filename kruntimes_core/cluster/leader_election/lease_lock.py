@@ -288,7 +288,7 @@ def lease_namespace(
                 f"{source} {namespace!r} is not a valid name of a namespace: give --lease-namespace"
             )
         return namespace
-    raise InputError("--leader-elect: nothing says in which namespace the Lease is: give --lease-namespace")
+    raise InputError("--leader-elect: the namespace of the Lease is not known: give --lease-namespace")
 
 
 def _read(path: Path) -> str | None:

@@ -80,11 +80,11 @@ class Metrics(Collector):
         yield broken
 
     def planned(self, ticks: int) -> None:
-        """A plan of a scheduling cycle took so many ticks."""
+        """Note how many ticks a plan of a scheduling cycle took."""
         self._cycle_seconds.observe(ticks / SECOND)
 
     def queued(self, ticks: int) -> None:
-        """A Run was bound after so many ticks in the queue."""
+        """Note how many ticks a Run was in the queue before it was bound."""
         self._queue_seconds.observe(max(ticks, 0) / SECOND)
 
     def _histogram(self, name: str, text: str, buckets: tuple[float, ...]) -> Histogram:

@@ -1,4 +1,4 @@
-"""The scheduling loop: the engine's timers, its work for the plugin worker, its calls for the dispatcher."""
+"""The scheduling loop: ticks the engine, and passes on its plugin work and its API calls."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.plugin_work import BatchRetryWork, PlanWork, Work, WorkResult
 from kruntimes_core.engine.scheduling_queue import SMALLEST_PAUSE
 
-# Timers of the loop stand still while the machine is suspended; the engine's clock does not. So the loop
-# looks at the engine every second at least.
+# The timers of asyncio stop while the machine is suspended, but the engine's clock goes on. So the loop
+# checks at least every second whether something is due.
 _LONGEST_REST_SECONDS = 1.0
 
 
 class EarlyRetries:
-    """Names a plugin that asks to be called again sooner than it is: at once, then once a minute at most."""
+    """Warns of a plugin whose `retry_at` is too soon: the first time, and then at most once a minute."""
 
     def __init__(self, counters: Counters, log: Log, clock: Clock) -> None:
         self._counters = counters
@@ -32,7 +32,7 @@ class EarlyRetries:
         self._known: Counter[str] = Counter()
 
     def look(self) -> None:
-        """Name those that did so since the last look."""
+        """Warn of plugins that did so since the last call."""
         counts = self._counters.early_retries
         if counts == self._known:
             return
@@ -46,11 +46,11 @@ class EarlyRetries:
 
 
 class SchedulingLoop:
-    """Does what is due in slices, and rests until it is woken.
+    """Does due work in time slices, and sleeps until it is woken.
 
-    Every event wakes it, so a turn that finds nothing to do reads the clock once and sets no timer. It does
-    not decide in the turn of an event: by its own turn, it knows the events of other watches at the same
-    moment, too.
+    Every event wakes the loop, so a turn without work must be cheap: it reads the clock once, and sets no
+    timer. The loop decides in its own turn and not in that of an event, so that it also knows the events of
+    other watches that arrive at the same moment.
     """
 
     def __init__(
@@ -65,10 +65,10 @@ class SchedulingLoop:
         wakeup: asyncio.Event,
         background_work: Callable[[], bool] = lambda: False,
     ) -> None:
-        """wakeup: set by each part that brings something new.
+        """wakeup: each part sets this event when it has something new.
 
-        background_work: does one due thing of another part, once nothing of the engine is due; False if
-        nothing is.
+        background_work: called when the engine has nothing due; does one piece of due work of another part,
+        and returns False if there is none.
         """
         self._engine = engine
         self._plugin_worker = plugin_worker
@@ -79,10 +79,10 @@ class SchedulingLoop:
         self._wakeup = wakeup
         self._background_work = background_work
         self._timer: asyncio.TimerHandle | None = None
-        """What ends the rest. One that rings too early only makes for a turn without work."""
+        """Ends the sleep. A timer that fires too early only causes a turn without work."""
 
     async def go_on(self) -> None:
-        """Do one slice of what is due, or rest if nothing is."""
+        """Do due work for one time slice, or sleep if nothing is due."""
         now = self._clock.now()
         end = now.ticks + SLICE_TICKS
         while self._step(now):
@@ -93,7 +93,7 @@ class SchedulingLoop:
         await self._rest(now)
 
     async def finish_work(self) -> None:
-        """Call plugins for reservations that ended, and wait for the current call; send nothing."""
+        """Call `unreserve` for reservations that ended, and wait for the current call. Sends no request."""
         while True:
             now = self._clock.now()
             if self._tick(now) or self._plan(now) or self._background_work():
@@ -104,7 +104,7 @@ class SchedulingLoop:
             await self._rest(now)
 
     def _step(self, now: Now) -> bool:
-        """Do one thing that is due; False if nothing more is until it is woken."""
+        """Do one thing that is due. False if nothing is due until the loop is woken."""
         if self._tick(now):
             return True
         planned = self._plan(now)
@@ -115,7 +115,7 @@ class SchedulingLoop:
         )
 
     def _tick(self, now: Now) -> bool:
-        """Let the engine do what is due by time."""
+        """Tick the engine, if one of its timers is due."""
         wake_at = self._engine.wake_at
         if wake_at is None or wake_at > now.ticks:
             return False
@@ -143,9 +143,10 @@ class SchedulingLoop:
     # Rest
 
     async def _rest(self, now: Now) -> None:
-        """Wait until it is woken, or the engine's next moment has come.
+        """Sleep until the loop is woken, or until the next timer of the engine or the dispatcher is due.
 
-        What woke it before was seen by the step that found nothing to do: no other task has run since.
+        It is safe to clear earlier wakeups: the last step already saw what they announced, because no other
+        task has run since.
         """
         self._wakeup.clear()
         seconds = _LONGEST_REST_SECONDS
@@ -157,7 +158,7 @@ class SchedulingLoop:
         await self._wakeup.wait()
 
     def _ring_within(self, seconds: float) -> None:
-        """See that the timer rings in `seconds` at the latest."""
+        """Ensure that the timer fires in `seconds` at the latest."""
         loop = asyncio.get_running_loop()
         at = loop.time() + seconds
         if self._timer is not None:

@@ -1,4 +1,4 @@
-"""Runs that hold room and cannot be read whole are named in the log, once each.
+"""Runs that hold room and cannot be read completely are named in the log, once each.
 
 Such a Run counts with what could be read of it. A phase of a later API version counts as active while the Run
 has a Pod. Both may keep room from other Runs, and nothing else shows why.
@@ -11,7 +11,7 @@ from kruntimes_core.engine import events
 from kruntimes_core.model.run import Phase, RunObservation
 
 _NAMED = 100
-"""At most so many Runs are named and remembered at a time. What is wrong is seldom that of one Run alone."""
+"""The most Runs that are named at a time. One cause, such as a newer API version, may concern all Runs."""
 
 _LONGEST_PATH = 200
 """A path has names in it that users wrote."""
@@ -50,10 +50,10 @@ class UnreadableRuns:
         if key not in self._named and len(self._named) >= _NAMED:
             if not self._full:
                 self._full = True
-                self._log.warning("more runs than these cannot be read: not named", named=_NAMED)
+                self._log.warning("more runs cannot be read, and are not named", named=_NAMED)
             return
         self._named[key] = problem
-        self._log.warning("a run cannot be read whole", run="/".join(key), problem=problem)
+        self._log.warning("a run cannot be read completely", run="/".join(key), problem=problem)
 
     def _forget_unlisted(self, event: events.RunsListed) -> None:
         if self._named:

@@ -20,7 +20,7 @@ class RunBackoff:
         self._longest = longest
 
     def until(self, failures: int, at_least: float | None = None) -> int:
-        """When to try again after so many failures in a row, in ticks: the backoff doubles.
+        """When to try again after this number of failures in a row, in ticks: the backoff doubles.
 
         at_least: seconds that the API server asked for; no more than the longest backoff counts.
         """

@@ -254,9 +254,8 @@ class _ProfileBuilder:
         remedy = f"enable {supplied}" if self.registry.discovered(supplied) else to_install(supplied)
         raise self.origin.complaint(
             self.profile.path,
-            f"no active plugin of profile {built.name} provides capacity, so nothing would look at a Pod's"
-            f" readiness, and at its room only when it is reserved: {remedy},"
-            " or set allowNoCapacityFilter: true",
+            f"no active plugin of profile {built.name} provides capacity, so no filter would keep Runs off"
+            f" Pods that are full or not ready: {remedy}, or set allowNoCapacityFilter: true",
         )
 
     def states(self) -> list[PluginState]:

@@ -39,7 +39,7 @@ _WHY_NOT = {
     "tryfirst": "the order of plugins is the configuration's",
     "trylast": "the order of plugins is the configuration's",
     "optionalhook": "every hook is specified, so a misspelt one would go unnoticed",
-    "specname": "a function bears its hook's name",
+    "specname": "a function has the name of its hook",
 }
 
 

@@ -28,8 +28,10 @@ def bits_of(positions: Iterable[int]) -> int:
 
 def members(bits: int) -> list[int]:
     """The members of a set in ascending order."""
-    length = bits.bit_length()
-    if bits.bit_count() * _SPARSE > length:
+    length, number = bits.bit_length(), bits.bit_count()
+    if number == 1:  # one Pod changed: so it is nearly always
+        return [length - 1]
+    if number * _SPARSE > length:
         return list(compress(range(length), _flags(bits, length)))
     found = []
     while bits:

@@ -1,8 +1,8 @@
-"""The result cache: what filters and scorers answered about Pods, kept for each state of their plugin.
+"""The result cache: the answers of filters and scorers about Pods, for each state of their plugin.
 
-One rule: an answer holds until an argument that it was given from changes. So a hook is called again for one
-state only for Pods that changed, once for each, however many combinations with other plugins' states there
-are. See docs/explanation/result-cache.md.
+One rule: an answer holds until an argument that the hook names changes. So for one state, a hook is called
+again only for Pods that changed, once for each Pod, however many states other plugins have. See
+docs/explanation/result-cache.md.
 """
 
 from __future__ import annotations
@@ -22,29 +22,31 @@ from kruntimes_core.model.bounded import KIB, MIB
 from kruntimes_core.model.run import Run, run_size
 from kruntimes_core.model.snapshot import Snapshot
 
-# States for which the answers of one hook are kept, besides bounds on the memory that these take.
+# The number of states for which the answers of one hook are kept.
 KEPT_STATES = 32_768
 STATE_BYTES = 16 * MIB
-"""Of the states for which the answers of one hook are kept."""
+"""The size of the states for which the answers of one hook are kept."""
 LARGEST_STATE = 4 * KIB
-"""Bytes. The answers for a larger state are kept with the Runs that have it, and freed with them."""
+"""Bytes. Answers for a larger state belong to the Runs that have this state, and are freed with them."""
 KEPT_COMBINATIONS = 65_536
-# How many plans pass between two looks at whether too much is kept.
+# The cache checks after this number of plans whether it keeps too much.
 _LOOKED_AFTER = 256
 
 
 @dataclass(slots=True)
 class PlanInputs:
-    """What one plan is made from."""
+    """The inputs of one plan."""
 
     run: Run
     snapshot: Snapshot
     state: PreFilterState
     pods: PodSet
+    calls: int = 0
+    """How often this plan called filters and scorers; each call is for one Pod."""
 
 
 class PodAnswers(ABC):
-    """One hook's answers about the Pods of one Runtime for one state, and which of them hold no more."""
+    """One hook's answers about the Pods of one Runtime for one state, and which of them no longer hold."""
 
     __slots__ = ("_due", "_turn", "last_used", "shared", "size")
 
@@ -53,18 +55,18 @@ class PodAnswers(ABC):
 
     def __init__(self) -> None:
         self._due = 0
-        """The set of the Pods that came or changed since their answers were given."""
+        """The Pods that are new, or changed since the hook answered about them."""
         self._turn = 0
-        """Of the Pod set, when `_due` was brought up to date."""
+        """The turn of the Pod set at which `_due` was last updated."""
         self.size = 0
-        """For how many positions there is room."""
+        """The number of positions that there is room for."""
         self.shared = False
-        """Whether the cache of its hook keeps it, for all Runs with the state."""
+        """Whether the hook's cache keeps these answers, for all Runs with the state."""
         self.last_used = 0
-        """In plans of the runner."""
+        """The number of the plan that last used these answers."""
 
     def take_due(self, pods: PodSet, among: int) -> int:
-        """The Pods in the set `among` that the hook is to be called for now. The others stay due."""
+        """The due Pods in the set `among`, for which the hook must be called now. The others stay due."""
         if self._turn != pods.turn:
             self._due |= pods.changed_after(self._turn)
             self._turn = pods.turn
@@ -73,21 +75,21 @@ class PodAnswers(ABC):
         return taken
 
     def put_back(self, taken: int) -> None:
-        """Let these be due again: the call for them failed."""
+        """Mark these Pods as due again, because the call for them failed."""
         self._due |= taken
 
     @staticmethod
     @abstractmethod
     def check(plugin: ActivePlugin, answers: list[Any]) -> list[Any]:
-        """The answers, if all are within the contract. Raises `PluginError`."""
+        """The answers, if all keep the contract. Raises `PluginError` if one does not."""
 
     @abstractmethod
     def knows(self, position: int, answer: Any) -> bool:
-        """Whether this is what is known of the Pod, so that there is nothing to check or to learn."""
+        """Whether this answer about the Pod is kept already, so that there is nothing to do."""
 
     @abstractmethod
     def learn(self, positions: Sequence[int], taken: int, answers: list[Any]) -> None:
-        """Take in the answers about the Pods at these positions, which are the set `taken`."""
+        """Keep the answers about the Pods at these positions; `taken` is the same positions as a set."""
 
     def grow(self, size: int) -> None:
         """Make room for answers about more positions."""
@@ -106,9 +108,7 @@ class HookCache(Generic[A]):
         """new: the kind of answers that the hook gives."""
         self.plugin = plugin
         self.place = profile.plugins.index(plugin)
-        """Of the plugin in its profile, where its state is."""
-        self.calls = 0
-        """How often the hook was called, which is for one Pod each time."""
+        """The index of the plugin in its profile, and so of its state in `PreFilterState.states`."""
         names = plugin.hooks[hook].names
         self._hook = hook
         self._new = new
@@ -117,17 +117,17 @@ class HookCache(Generic[A]):
         self._by_run = "run" in names
         self._reusable = reuse and not plugin.stateful and "snapshot" not in names
         self.shared = self._reusable and not self._by_run
-        """Whether equal states are all that two Runs need to share answers."""
+        """Whether all Runs with equal states share answers."""
         self._kept: dict[tuple[PodSet, StateKey | None, Run | None], A] = {}
         self._size = 0
         self._state_bytes = 0
 
     def __len__(self) -> int:
-        """For how many states it keeps answers."""
+        """The number of states with kept answers."""
         return len(self._kept)
 
     def of(self, inputs: PlanInputs) -> A:
-        """The answers for this Run's state: those that are kept, or none so far."""
+        """The kept answers for this Run's state, or a new, empty object for them."""
         if not self._reusable:
             return self._new()
         state = inputs.state.keys[self.place] if self._by_state else None
@@ -143,13 +143,13 @@ class HookCache(Generic[A]):
         return answers
 
     def update(self, answers: A, inputs: PlanInputs, among: int) -> None:
-        """Call the hook for the Pods in the set `among` that are due, so that all answers about them hold."""
+        """Call the hook for the due Pods in the set `among`, so that all answers about `among` hold."""
         pods = inputs.pods
         taken = answers.take_due(pods, among)
         if not taken:
             return
         due = members(taken)
-        self.calls += len(due)
+        inputs.calls += len(due)
         try:
             given = self._call(pods.pods, due, inputs.state.states[self.place], inputs.run, inputs.snapshot)
             if len(due) == 1 and answers.knows(due[0], given[0]):
@@ -166,11 +166,11 @@ class HookCache(Generic[A]):
 
     @property
     def overfull(self) -> bool:
-        """Whether it keeps more than it may."""
+        """Whether a bound of this cache is exceeded."""
         return self._size > self._new.most or self._state_bytes > STATE_BYTES or len(self._kept) > KEPT_STATES
 
     def evict(self) -> None:
-        """Forget the answers that were not used for longest."""
+        """Discard the answers that were not used for the longest time."""
         by_use = sorted(self._kept.items(), key=lambda kept: kept[1].last_used, reverse=True)
         self._kept.clear()
         self._size = self._state_bytes = 0
@@ -191,8 +191,8 @@ _ForEachPod = Callable[[Sequence[Any], Sequence[int], Any, Run, Snapshot], list[
 
 
 def _for_each_pod(hook: Hook) -> _ForEachPod:
-    """Calls a hook for many Pods. The common signatures get a loop of their own: it runs for thousands of
-    Pods, and handing arguments on costs as much as a simple filter.
+    """A function that calls a hook for many Pods. Common signatures get a loop of their own: for thousands of
+    Pods, passing arguments through one more function costs as much as a simple filter.
     """
     function = hook.function
     if hook.names == ("pod", "state"):
@@ -217,19 +217,19 @@ class CachedResults(Generic[F, S]):
         self.filters = filters
         self.scores = scores
         self.last_used = 0
-        """In plans of the runner."""
+        """The number of the plan that last used these results."""
         self.unschedulable: tuple[Hashable, Unschedulable] | None = None
-        """The last plan that found no Pod, and what it was made from."""
+        """The result of the last plan that found no Pod, with a key for the answers that it came from."""
 
     def mark_used(self) -> None:
-        """Let the answers know when they were last used."""
+        """Note in all answers when they were last used."""
         answers: tuple[PodAnswers, ...] = (*self.filters, *self.scores)
         for one in answers:
             one.last_used = max(one.last_used, self.last_used)
 
 
 class ResultCache(Generic[F, S]):
-    """All that is kept for one profile: from a Run's states to its answers in one look."""
+    """The caches of all hooks of one profile, and an index from a Run's states to all of its answers."""
 
     def __init__(self, filters: Sequence[HookCache[F]], scores: Sequence[HookCache[S]]) -> None:
         self._filters = filters
@@ -239,11 +239,6 @@ class ResultCache(Generic[F, S]):
         self._known: dict[tuple[PodSet, StateKey], CachedResults[F, S]] = {}
         self._state_bytes = 0
         self._plans = 0
-
-    @property
-    def calls(self) -> int:
-        """How often filters and scorers were called."""
-        return sum([cache.calls for cache in self._hooks])
 
     def of(self, inputs: PlanInputs) -> CachedResults[F, S]:
         """The answers for this Run's states."""
@@ -260,16 +255,16 @@ class ResultCache(Generic[F, S]):
                 self._state_bytes += state.key.size
             self._evict()
         elif self._plans % _LOOKED_AFTER == 0:
-            self._evict()  # answers grow with their Runtimes
+            self._evict()  # the answers grow when Runtimes get more Pods
         found.last_used = self._plans
         return found
 
     def _of_large(self, inputs: PlanInputs) -> CachedResults[F, S]:
-        """The answers for large states, which are with the Runs that have them, and freed with these."""
+        """The answers for large states, which belong to the Runs with these states."""
         known = inputs.state.own_results
         found: CachedResults[F, S] | None = known.get(self) if self._shared else None
         if found is None or found.pods is not inputs.pods:
-            known.clear()  # what a former worker kept
+            known.clear()  # the answers of a former worker
             found = known[self] = self._new(inputs)
             self._evict()
         found.last_used = self._plans

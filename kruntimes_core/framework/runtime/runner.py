@@ -1,7 +1,7 @@
 """One profile's plan for one Run: prefilter, filter, score, normalize, choose.
 
-A `Runner` belongs to the worker that plans: the answers that it keeps are not guarded by a lock. When a call
-is abandoned, its `Runner` is thrown away with the worker.
+A `Runner` belongs to one worker thread, because no lock guards the answers that it keeps. When a call is
+abandoned, its `Runner` is discarded with the worker.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ from kruntimes_core.model.snapshot import Snapshot
 
 Results = CachedResults[FilterAnswers, ScoreAnswers]
 
-# Runtimes whose Pods are kept by one runner.
+# The number of Runtimes for which one runner keeps answers.
 KEPT_POD_SETS = 4_096
 
 
 class Runner:
-    """Runs the plugins of one profile, and calls them only for what changed since they were called last.
+    """Runs the plugins of one profile, and calls them only if an argument changed since the last call.
 
-    With `reuse=False` every plugin is called for everything each time; the answers must be the
-    same, and a test holds that they are.
+    With `reuse=False` every plugin is called each time. The decisions must be the same; a test checks that.
     """
 
     def __init__(self, profile: Profile, reuse: bool = True, records: bool = False) -> None:
-        """records: keep each answer of a filter, for `explain`; a stateful plugin's cannot be had again."""
+        """records: keep each rejection, for `explain`. Always so with a stateful plugin, which may answer
+        differently when it is called again.
+        """
         self.profile = profile
         self._reuse = reuse
         self._records = records or any(plugin.stateful for plugin in profile.plugins)
@@ -42,11 +43,8 @@ class Runner:
         self._scorers = Scorers(profile, reuse)
         self._cache = ResultCache(self._filters.caches, self._scorers.caches)
         self._pod_sets: dict[tuple[str, str], PodSet] = {}
-
-    @property
-    def calls(self) -> int:
-        """How often filters and scorers were called, which is for one Pod each time."""
-        return self._cache.calls
+        self.calls = 0
+        """How often plans called filters and scorers; each call is for one Pod."""
 
     def plan(
         self,
@@ -55,10 +53,10 @@ class Runner:
         excluded: Set[str] = frozenset(),
         before: PreFilterState | None = None,
     ) -> ScheduleResult | Unschedulable | InvalidRunResult:
-        """Find the best Pod for `run`, without the Pods named in `excluded` (turned down before).
+        """Find the best Pod for `run`, without the Pods named in `excluded`, which were rejected before.
 
-        before: what the prefilters made of this very Run, to be looked at first. Raises `PluginError` for a
-        plugin that raised or answered out of contract.
+        before: the state that the prefilters returned for this Run last time, to be reused if it still holds.
+        Raises `PluginError` if a plugin raised, or if its answer breaks the contract.
         """
         inputs = self._prefilter(run, snapshot, before)
         if isinstance(inputs, InvalidRunResult):
@@ -66,7 +64,8 @@ class Runner:
         pods, results = inputs.pods, self._cache.of(inputs)
         filtered = self._filters.run(inputs, results.filters, pods.present)
         left_out = pods.named(excluded) if excluded else 0
-        best = self._scorers.best(inputs, results.scores, filtered.feasible, left_out)
+        best = self._scorers.best(inputs, results.scores, filtered.feasible & ~left_out)
+        self.calls += inputs.calls
         if best is None:
             return self._unschedulable(inputs, results, filtered)
         return ScheduleResult(
@@ -79,8 +78,8 @@ class Runner:
     def check(self, run: Run, snapshot: Snapshot, pod_name: str) -> ScheduleResult | None:
         """Call prefilter and filter again for one Pod, before it is reserved.
 
-        None when the Pod is gone, a filter rejects it now, or the Run is invalid by now.
-        Raises `PluginError`.
+        None if the Pod does not exist any more, a filter rejects it now, or a prefilter now calls the Run
+        invalid. Raises `PluginError`.
         """
         inputs = self._prefilter(run, snapshot)
         pod = snapshot.pods.get(pod_name)
@@ -95,12 +94,13 @@ class Runner:
     def explain(
         self, run: Run, snapshot: Snapshot, excluded: Set[str] = frozenset()
     ) -> tuple[dict[str, Verdict], dict[str, PodScores]]:
-        """Each Pod's first rejection, and the scores of the feasible ones, for a record.
+        """For a record: the first rejection of each Pod, and the scores of the feasible Pods.
 
         The place in a verdict counts the filters of the profile. Raises `PluginError`.
         """
         if not self._records:
-            # A runner of its own: a record may be of an older snapshot, and plans go on from the latest.
+            # Another runner, because the record may be of an older snapshot, and this cache is for the
+            # latest.
             self._recorder = self._recorder or Runner(self.profile, self._reuse, records=True)
             return self._recorder.explain(run, snapshot, excluded)
         inputs = self._prefilter(run, snapshot)
@@ -108,7 +108,8 @@ class Runner:
             return {}, {}
         pods, results = inputs.pods, self._cache.of(inputs)
         filtered = self._filters.run(inputs, results.filters, pods.present)
-        scored = self._scorers.explain(inputs, results.scores, filtered.feasible, pods.named(excluded))
+        left = filtered.feasible & ~pods.named(excluded)
+        scored = self._scorers.explain(inputs, results.scores, left)
         return filtered.verdicts(pods), scored
 
     def _prefilter(
@@ -120,7 +121,7 @@ class Runner:
         return PlanInputs(run, snapshot, state, self._pod_set(snapshot))
 
     def _unschedulable(self, inputs: PlanInputs, results: Results, filtered: FilterResult) -> Unschedulable:
-        """The outcome of the last plan, where no filter answers otherwise: so it is after most changes."""
+        """The outcome of a plan that found no Pod: that of the last plan, if all answers are the same."""
         made_from = (id(inputs.state), inputs.pods.present, *filtered.made_from())
         if results.unschedulable is not None and results.unschedulable[0] == made_from:
             return results.unschedulable[1]

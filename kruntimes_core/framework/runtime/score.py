@@ -178,35 +178,32 @@ class Scorers:
             for cache in self.caches
         )
 
-    def best(
-        self, inputs: PlanInputs, scores: Sequence[ScoreAnswers], feasible: int, excluded: int
-    ) -> int | None:
-        """The position of the best feasible Pod outside `excluded`, or None. Raises `PluginError`.
+    def best(self, inputs: PlanInputs, scores: Sequence[ScoreAnswers], feasible: int) -> int | None:
+        """The position of the best Pod in the set `feasible`, None if that is empty. Raises `PluginError`.
 
         scores: the answers for this Run's states.
         """
-        self._update(inputs, scores, feasible)
-        left = feasible & ~excluded
-        if not left:
+        if not feasible:
             return None
+        self._update(inputs, scores, feasible)
         if self._by_raw and all(answers.comparable for answers in scores):
-            telling = [place for place, answers in enumerate(scores) if answers.tells_apart(left)]
+            telling = [place for place, answers in enumerate(scores) if answers.tells_apart(feasible)]
             if not telling:
-                return inputs.pods.first_by_name(left)
+                return inputs.pods.first_by_name(feasible)
             if len(telling) == 1:
-                return inputs.pods.first_by_name(self._best_raw(telling[0], scores, left))
-        order = inputs.pods.ordered_by_name(left)
+                return inputs.pods.first_by_name(self._best_raw(telling[0], scores, feasible))
+        order = inputs.pods.ordered_by_name(feasible)
         _, totals = self._normalize(inputs, scores, order)
         return order[totals.index(max(totals))]
 
     def explain(
-        self, inputs: PlanInputs, scores: Sequence[ScoreAnswers], feasible: int, excluded: int
+        self, inputs: PlanInputs, scores: Sequence[ScoreAnswers], feasible: int
     ) -> dict[str, PodScores]:
-        """All scores of the feasible Pods outside `excluded`, by name, for a record. Raises `PluginError`."""
-        self._update(inputs, scores, feasible)
-        order = inputs.pods.ordered_by_name(feasible & ~excluded)
-        if not order:
+        """All scores of the Pods in the set `feasible`, by name, for a record. Raises `PluginError`."""
+        if not feasible:
             return {}
+        self._update(inputs, scores, feasible)
+        order = inputs.pods.ordered_by_name(feasible)
         normalized, totals = self._normalize(inputs, scores, order)
         return {
             inputs.pods.pod(position).name: PodScores(
@@ -218,9 +215,8 @@ class Scorers:
         }
 
     def _update(self, inputs: PlanInputs, scores: Sequence[ScoreAnswers], feasible: int) -> None:
-        if feasible:
-            for cache, answers in zip(self.caches, scores, strict=True):
-                cache.update(answers, inputs, feasible)
+        for cache, answers in zip(self.caches, scores, strict=True):
+            cache.update(answers, inputs, feasible)
 
     def _best_raw(self, place: int, scores: Sequence[ScoreAnswers], among: int) -> int:
         """What comparing raw scores raises is an error of the scorer that gave them."""

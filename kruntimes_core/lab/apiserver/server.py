@@ -1,7 +1,7 @@
-"""The API server without a network: the verbs, on objects in memory.
+"""The API server without a network: the verbs of the API, on objects in memory.
 
-It does no I/O and reads no clock: the time, uids and randomness come in. One thread at a time. What it
-returns are the objects themselves, shared with the store: copy before you change.
+It does no I/O and reads no clock: the caller passes the time, UIDs and randomness. One thread at a time may
+call it. It returns the objects of the store themselves, so copy an object before you change it.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ Observer = Callable[[AcceptedWrite], None]
 
 
 class ApiServer:
-    """Everything that a kube-apiserver does with the kinds of this system.
+    """Does what a kube-apiserver does with the kinds of this system.
 
-    A write is decoded, guarded, prepared, validated and kept. The order of the steps is a kube-apiserver's,
-    because it decides which of two problems a client is told.
+    It decodes a write, checks UID and version, prepares the object, validates it, and stores it. The order of
+    these steps is that of a kube-apiserver, because it decides which of two problems is reported.
     """
 
     def __init__(
@@ -80,13 +80,13 @@ class ApiServer:
         history_limit: int = HISTORY_LIMIT,
         controllers: bool = False,
     ) -> None:
-        """Empty, but for the namespaces `default` and `kube-system` and the CustomResourceDefinitions.
+        """Contains only the namespaces `default` and `kube-system` and the CustomResourceDefinitions.
 
-        now: an aware time; uid: a new one for each object; source: for generated names.
+        now: returns the time, with a time zone. uid: returns a new UID. source: for generated names.
         definitions_served: CustomResourceDefinitions, by default those of this package.
-        controllers: whether what kube-controller-manager does follows at once: a Terminating namespace
-        is emptied, and goes when no finalizer holds what is in it, and nothing waits for the garbage
-        collector.
+        controllers: whether to do at once what kube-controller-manager does: delete the objects of a
+        Terminating namespace, then the namespace itself unless finalizers keep some of them, and collect
+        garbage.
         """
         self.now = now
         self._uid = uid
@@ -95,9 +95,10 @@ class ApiServer:
         self.store = Store(history_limit)
         self.resources = Resources(builtin_resources())
         self.observers: list[Observer] = []
-        """Told of each accepted write, before its answer."""
+        """Called with each accepted write, before the client gets the answer."""
         self.validating = True
-        """Whether objects are validated. A test unsets it to keep what no API server would."""
+        """Whether objects are validated. A test sets False to store objects that no API server would accept.
+        """
         self._begin(crds() if definitions_served is None else definitions_served)
 
     def _begin(self, served: Sequence[Object]) -> None:
@@ -109,11 +110,11 @@ class ApiServer:
     # What is there
 
     def table(self, resource: Resource) -> Table:
-        """The table that keeps the objects of a resource."""
+        """The table with the objects of a resource."""
         return self.store.table(resource.strategy.table)
 
     def stored(self, resource: Resource, namespace: str | None, name: str) -> Stored:
-        """One object as it is kept. Raises `ApiError` (404)."""
+        """One object as it is stored. Raises `ApiError` (404)."""
         found = self.table(resource).get((namespace or "", name))
         if found is None:
             raise not_found(resource.group, resource.plural, name)
@@ -147,7 +148,7 @@ class ApiServer:
     # What changes
 
     def accept(self, resource: Resource, subresource: str, before: Object | None, after: Object) -> Stored:
-        """Keep what was found valid, and tell the observers."""
+        """Store a valid object, and call the observers."""
         stored = self.table(resource).put(after)
         if resource.strategy.table == DEFINITIONS_TABLE:
             for described in resources_of(stored.object):
@@ -156,20 +157,20 @@ class ApiServer:
         return stored
 
     def remove(self, resource: Resource, obj: Object) -> Stored:
-        """Take an object away for good, and tell the observers."""
+        """Remove an object from the store, and call the observers."""
         gone = self.table(resource).remove(key_of(obj))
         self._tell(AcceptedWrite(resource.plural, resource.group, "", obj, None))
         return gone
 
     def identity(self, metadata: Object) -> tuple[str, str]:
-        """(uid, name) for a new object; the name is generated where only a base is given."""
+        """(uid, name) for a new object; the name is generated if only `generateName` is given."""
         name = metadata.get("name") or ""
         if not name and metadata.get("generateName"):
             name = generated(metadata["generateName"], self._source)
         return self._uid(), name
 
     def check_namespace(self, resource: Resource, namespace: str, name: str) -> None:
-        """That objects can be created in a namespace. Raises `ApiError`: 404, or 403 while it ends."""
+        """Check that objects can be created in a namespace. Raises `ApiError`: 404; 403 if Terminating."""
         if not resource.namespaced:
             return
         found = self.store.table("namespaces").get(("", namespace))
@@ -237,7 +238,7 @@ class ApiServer:
             self.check_namespace(resource, namespace, name)
             gone = {"metadata": {"namespace": namespace, "name": name, "uid": ""}}
             _check_uid(resource, decoded.object, gone)
-            # The version that the body says is not looked at.
+            # The version in the body is ignored.
             new = with_metadata(decoded.object, resourceVersion=None, uid=None)
             return self._create(resource, namespace, Decoded(new, decoded.unknown), options)
         _check_uid(resource, decoded.object, found.object)
@@ -302,7 +303,7 @@ class ApiServer:
         errors = list(problems)
         if errors:
             kind = obj.get("kind", resource.kind)
-            # A kind that is seen through two groups is judged in the first; a custom resource says its own.
+            # A kind in two groups is validated in the first one; a custom resource names its own group.
             group = obj["apiVersion"].rpartition("/")[0] if resource.strategy.table != "events" else ""
             raise invalid_object(group, kind, metadata_of(obj).get("name", ""), errors, warnings)
 
@@ -350,11 +351,11 @@ class ApiServer:
         return found
 
     def _marked(self, resource: Resource, obj: Object, options: DeleteOptions) -> Object:
-        """The object with the mark of its deletion, kept where it does not go in the same step."""
+        """The object marked for deletion; it is stored that way unless it is removed in the same step."""
         after = with_mark(resource, obj, options, self.now())
         if self._controllers:
             after = with_finalizer(after, None)
-        # A kind with grace is marked first even if it goes at once: watches see both steps.
+        # An object of a kind with a grace period is marked first, even without one: watches see both steps.
         graceful = resource.strategy.grace_seconds(obj, options.grace_period_seconds) is not None
         if (graceful or not is_over(resource, after)) and after != obj:
             return self.accept(resource, "", obj, after).object
@@ -381,15 +382,15 @@ class ApiServer:
         return after
 
     def _empty(self, namespace: str) -> None:
-        """Delete all that is in a namespace; what has finalizers stays, marked."""
+        """Delete all objects in a namespace. Objects with finalizers stay, marked for deletion."""
         for resource, obj in self._content(namespace):
-            # Not with grace: without a Node there is no kubelet that would end it.
+            # Without a grace period, because there is no kubelet that would end the Pod.
             after = self._marked(resource, obj, DeleteOptions(grace_period_seconds=0))
             if is_over(resource, after):
                 self.remove(resource, after)
 
     def _finish_namespace(self, namespace: str | None) -> None:
-        """With controllers: end a Terminating namespace when it is empty, else say in it what remains."""
+        """With controllers: remove a Terminating namespace if it is empty, else note in it what remains."""
         found = self.store.table("namespaces").get(("", namespace or ""))
         if not self._controllers or found is None or not is_terminating(found.object):
             return
@@ -418,7 +419,7 @@ class ApiServer:
 
 
 def _check_uid(resource: Resource, obj: Object, old: Object) -> None:
-    """That a write is about the object that stands. Raises `ApiError` (409)."""
+    """Check that the UID in a write is that of the stored object. Raises `ApiError` (409)."""
     wanted, uid = metadata_of(obj).get("uid"), metadata_of(old).get("uid")
     if wanted and wanted != uid:
         why = f"metadata.uid is {wanted}, and that of the object {uid or 'unset'}"
@@ -426,7 +427,7 @@ def _check_uid(resource: Resource, obj: Object, old: Object) -> None:
 
 
 def _check_version(resource: Resource, obj: Object, old: Object) -> None:
-    """That a write was made from the standing version. Raises `ApiError`: 409, 422 without a version."""
+    """Check that a write was made from the stored version. Raises `ApiError`: 409, 422 without a version."""
     said = version_of(obj)
     name = metadata_of(old)["name"]
     if said in ("", "0"):

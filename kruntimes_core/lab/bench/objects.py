@@ -32,7 +32,7 @@ def namespace_object(labels: Mapping[str, str]) -> Object:
 def pod_object(
     name: str, runtime: str, capacity: Mapping[str, int], labels: Mapping[str, str] | None = None
 ) -> Object:
-    """A Runtime Pod. No scheduler bears the name in its `schedulerName`, so no node takes it."""
+    """A Runtime Pod. Its `schedulerName` is the name of no scheduler, so no node runs it."""
     annotations = {_CAPACITY + resource: str(amount) for resource, amount in capacity.items()}
     container = {"name": "runtime", "image": "example.invalid/runtime:1"}
     return {

@@ -1,7 +1,7 @@
-"""The offline planner: the engine of the host, driven over a set of objects and nothing else.
+"""The offline planner: runs the engine of the host on a set of objects, without a cluster.
 
-Every write is answered at once and time stands still, so the plan is what the scheduler would
-decide now, wakeups included, until nothing changes: no Run ends and no delay runs out.
+Every write is applied at once, and the time stays the same: no Run ends, and no delay runs out. So the plan
+is what the scheduler would decide at one moment, wakeups included, until nothing changes any more.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from kruntimes_core.model.workspace import WorkspaceObservation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInput:
-    """Runs, Runtime Pods and PersistentWorkspaces as one list of the API server would show them."""
+    """Runs, Runtime Pods and PersistentWorkspaces, as a list of the API server at one moment has them."""
 
     runs: tuple[RunObservation, ...] = ()
     pods: tuple[PodObservation, ...] = ()
     workspaces: tuple[WorkspaceObservation, ...] = ()
     time: DumpTime = field(default_factory=DumpTime)
     invented_uids: frozenset[str] = frozenset()
-    """The uids that stand for a missing `metadata.uid` (hand-written files); never to be shown."""
+    """UIDs that replace a missing `metadata.uid`, as in files written by hand. They must never be shown."""
 
 
 PLAN_API_VERSION = "kruntimes.io/plan/v1"
 
 
 class Planner:
-    """Decides every Pending Run of a `PlanInput` at one moment. Deterministic; changes nothing outside.
+    """Decides every Pending Run of a `PlanInput` at one moment. Deterministic, and without side effects.
 
-    now: None where no Run is Pending, so that there is nothing to judge. namespace: plan that one
-    alone; None for all (a cycle for one namespace never touches another's).
+    now: the time of the plan; may be None if no Run is Pending. namespace: plan only this namespace; None for
+    all. (Namespaces do not influence each other.)
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Planner:
         namespace: str | None = None,
         current: CurrentCall | None = None,
     ) -> None:
-        """current: where calls of plugins are noted, for a thread that limits their time."""
+        """current: where calls of plugins are noted, for another thread that limits their time."""
         self._world = world
         self._profiles = profiles
         self._now = Now(now, 0) if now is not None else None
@@ -76,7 +76,7 @@ class Planner:
         """Each failure of a plugin once, in order of appearance."""
 
     def decisions(self) -> Iterator[int]:
-        """Run the plan; yields how many Runs have an answer, after each step."""
+        """Run the plan. Yields the number of Runs with a decision after each step."""
         if (now := self._now) is None:
             return
         engine = Engine(self._profiles, self._settings, now)
@@ -93,7 +93,7 @@ class Planner:
 
     @property
     def pod_states(self) -> PodStates | None:
-        """The Pods by state at the time of the plan; None when no Run asked for one."""
+        """The Pods by state at the time of the plan; None if no Run needed a decision."""
         if self._now is None or not self._decisions:
             return None
         return pod_states(self._pods(), self._now, self._settings.heartbeat_staleness)
@@ -107,9 +107,9 @@ class Planner:
         }
 
     def decision_documents(self, explain: bool) -> Iterator[dict[str, Any]]:
-        """The decisions of the plan document, one after another.
+        """The decisions of the plan document, one after the other.
 
-        An explanation names every Pod for every Run: whoever writes them need not hold them all.
+        With `explain` each contains every Pod, so the caller should write each one and not keep them all.
         """
         never = NeverFits()
         for decision in self._decisions.values():
@@ -140,7 +140,7 @@ class Planner:
         return self._namespace in (None, namespace)
 
     def _collect(self, decision: Decision) -> None:
-        """Keep each Run's last decision, at the place where it got it."""
+        """Keep the last decision of each Run, in the order in which these decisions were made."""
         key = (decision.run.namespace, decision.run.uid)
         self._decisions.pop(key, None)
         self._decisions[key] = decision
@@ -149,7 +149,7 @@ class Planner:
             self.plugin_errors.append(error)
 
     def _plugins(self) -> list[dict[str, Any]]:
-        """The active plugins; with several profiles each profile's, with its name."""
+        """The active plugins. With several profiles: those of each profile, with the name of the profile."""
         if len(self._profiles.all) == 1:
             return [plugin_document(plugin) for plugin in self._profiles.all[0].plugins]
         return [
@@ -163,7 +163,7 @@ class Planner:
 
 
 def _answer_requests(engine: Engine, now: Now) -> None:
-    """Every write is applied; the echo of none comes, so reservations stay what counts."""
+    """Answer that every write was applied. No watch event follows, so all reservations stay."""
     while (request := engine.next_request(now)) is not None:
         if isinstance(request, Write):
             engine.written(request, Applied(request.guard), now)

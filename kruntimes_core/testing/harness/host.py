@@ -1,4 +1,4 @@
-"""A scheduler in virtual time: the engine, its watches and its way to the server, all in one thread."""
+"""A scheduler in virtual time: the engine, its watches and its API calls, all in one thread."""
 
 from __future__ import annotations
 
@@ -40,64 +40,66 @@ from kruntimes_core.testing.harness.object_tracker import (
 _BEAT_SECONDS = 5.0
 _KINDS = (PODS, WORKSPACES, RUNS)
 WriteFault = Callable[["Host", Write], WriteAnswer | None]
-"""What becomes of a write on its way to the server and back: its answer, or None when that comes later."""
+"""Decides what happens to a write: returns its answer, or None if the answer comes later."""
 ReadFault = Callable[["Host", Read], ReadAnswer | None]
 """The same for a read."""
 
 
 @dataclass(slots=True)
 class _Cursor:
-    """How far one watch is. It stands on the scheduler's own handlers of events."""
+    """The position of one watch, which uses the scheduler's own event handlers."""
 
     handler: ResourceEventHandler
     version: int = 0
-    """Everything up to this version was fetched."""
+    """All changes up to this version were fetched."""
     fetched: deque[Change] = field(default_factory=deque)
     held: bool = False
     upto: int = 0
-    """While it is held: the version up to which changes still come through."""
+    """While the watch is held: the version up to which changes are still delivered."""
 
 
 class Watches:
-    """Changes in order, kind by kind; those of a kind that is held back come later, and in order too."""
+    """Delivers the changes of each kind in order. A test can hold kinds back, and deliver their changes
+    later.
+    """
 
     def __init__(self, server: ObjectTracker, handle: Callable[[Event], None]) -> None:
-        """handle: takes each event."""
+        """handle: called with each event."""
         self._server = server
         handlers = resource_event_handlers(server.decoder, None, handle)
         by_plural = {handler.resource.plural: handler for handler in handlers}
         self._cursors = {kind: _Cursor(by_plural[plural]) for kind, plural in PLURALS.items()}
 
     def hold(self, *kinds: str) -> None:
-        """Let no change of these kinds through from now on."""
+        """Hold back all changes of these kinds from now on."""
         for kind in kinds:
             self._cursors[kind].held = True
             self._cursors[kind].upto = self._server.api.store.version
 
     def resume(self, *kinds: str) -> None:
-        """Let the changes come again, those that were held back first."""
+        """Deliver changes of these kinds again, beginning with those that were held back."""
         for kind in kinds:
             self._cursors[kind].held = False
 
     def let_through(self, kind: str, upto: int) -> None:
-        """While a kind is held, let changes through up to a version."""
+        """While a kind is held back, deliver its changes up to a version."""
         self._cursors[kind].upto = max(self._cursors[kind].upto, upto)
 
     def relist(self, kind: str, listing: Listing) -> None:
-        """Hand on a list, and forget what was not seen yet."""
+        """Deliver a list, and drop changes that were not delivered yet."""
         self.skip(kind)
         handler = self._cursors[kind].handler
         found = (handler.decode(obj) for obj in listing.objects)
         handler.on_replace(tuple(one for one in found if one is not None), listing.version)
 
     def skip(self, kind: str) -> None:
-        """Forget what was not seen yet, as after a list."""
+        """Drop changes that were not delivered yet, as after a list."""
         cursor = self._cursors[kind]
         cursor.fetched.clear()
         cursor.version = cursor.upto = self._server.api.store.version
 
     def step(self) -> bool:
-        """Hand on the next change that comes through; False when there is none."""
+        """Deliver the next change that is not held back; False if there is none."""
         return any(self._next(kind, cursor) for kind, cursor in self._cursors.items())
 
     def _next(self, kind: str, cursor: _Cursor) -> bool:
@@ -130,17 +132,17 @@ class Host(SimulatedCluster):
         server: ObjectTracker | None = None,
         leading: bool = True,
     ) -> None:
-        """reuse: see `Runner`. server: shared with another host, or a fresh one.
+        """reuse: see `Runner`. server: may be shared with another host; None for a new one.
 
-        leading: list everything and lead from the beginning.
+        leading: whether to list all kinds and lead from the beginning.
         """
         super().__init__(server or ObjectTracker())
         self.transport: WriteFault = apply
-        """What happens to every write for which `disturb` says nothing."""
+        """What happens to each write for which `disturb` sets no fault."""
         self.read_faults: deque[ReadFault] = deque()
         """What happens to the next reads, one fault each."""
         self.held: dict[str, tuple[Write, WriteAnswer | None]] = {}
-        """Writes that hang, by Run UID; with the answer, if the server gave one."""
+        """Writes that are held, by Run UID, with the answer if the server gave one."""
         self.requests: list[Request] = []
         """All that was handed to the transport."""
         self.works: Counter[str] = Counter()
@@ -149,7 +151,8 @@ class Host(SimulatedCluster):
         self._write_faults: defaultdict[str, deque[WriteFault]] = defaultdict(deque)
         self._ticks = 0
         self._timers: list[tuple[int, int, Callable[[], object]]] = []
-        """Actions by their moment, in ticks; those of one moment in the order in which they were set."""
+        """Actions sorted by their time in ticks; those with equal times in the order in which they were set.
+        """
         self._timers_set = 0
         self._runners = Runners(reuse)
         self.engine = Engine(profiles, settings or Settings(), self.now)
@@ -171,7 +174,7 @@ class Host(SimulatedCluster):
         heapq.heappush(self._timers, (self._ticks + ticks(seconds), self._timers_set, action))
 
     def advance(self, seconds: float) -> None:
-        """Let time pass: every timer, heartbeat and late answer comes at its moment."""
+        """Let time pass. Every timer, heartbeat and late answer comes at its time."""
         self.settle()
         end = self._ticks + ticks(seconds)
         while (due := self._next_moment()) is not None and due <= end:
@@ -183,39 +186,39 @@ class Host(SimulatedCluster):
         self.settle()
 
     def pass_time(self, seconds: float, tick: bool = True) -> None:
-        """Let time pass at once; what is due is done at the end of it.
+        """Let time pass in one step, and do all that became due at its end.
 
-        tick: False for a host whose timer is late, so that not even that is done yet.
+        tick: False if the host's timer is late, so that nothing is done yet.
         """
         self._pass_to(self._ticks + ticks(seconds), tick)
 
     def jump(self, seconds: float) -> None:
-        """Set the wall clock forward or back; the monotonic clock does not notice."""
+        """Set the wall clock forward or back, but not the monotonic clock."""
         self._wall += timedelta(seconds=seconds)
 
     # Steps
 
     def settle(self) -> None:
-        """Go on until nothing is left to observe, to try or to send at this moment."""
+        """Go on until there is nothing more to observe, to plan or to send at this time."""
         while self.step():
             pass
 
     def step(self) -> bool:
-        """See one change, or do one piece of work, or send one request; False when nothing is left."""
-        # A request that is not due any more is dropped when its turn comes, and that may be work again.
+        """Deliver one change, do one piece of work, or send one request; False if there is nothing to do."""
+        # A request that is no longer wanted is dropped when its turn comes, and that may cause new work.
         return self.watches.step() or self._work_once() or self.send() or self._work_once()
 
     def observe(self) -> None:
-        """See all changes that come through, and do nothing about them."""
+        """Deliver all changes that are not held back, without doing any work."""
         while self.watches.step():
             pass
 
     def tell(self, event: Event) -> None:
-        """Tell the engine an event."""
+        """Give the engine an event."""
         self.engine.handle(event, self.now)
 
     def relist(self, *kinds: str, listing: Listing | None = None) -> None:
-        """List whole kinds and go on from there; listing: what the server answers, if not the truth."""
+        """List these kinds, and watch from there. listing: the answer, if it is not to be the true one."""
         for kind in kinds:
             self.watches.relist(kind, listing or self.server.list(kind))
 
@@ -227,7 +230,7 @@ class Host(SimulatedCluster):
         return work
 
     def finish(self, work: Work) -> None:
-        """Do a piece of work and hand back what came of it."""
+        """Do a piece of work, and give the engine its result."""
         result: WorkResult = work.execute(self._runners)
         if isinstance(work, BatchRetryWork):
             # A plan for the first Run of each class that was reached.
@@ -237,12 +240,12 @@ class Host(SimulatedCluster):
         self.engine.finish(work, result, self.now)
 
     def work(self) -> None:
-        """Do all work, and send nothing."""
+        """Do all work, but send no request."""
         while self._work_once():
             pass
 
     def send(self) -> bool:
-        """Hand the next request to the transport; False when there is none."""
+        """Send the next request; False if there is none."""
         request = self.engine.next_request(self.now)
         if request is None:
             return False
@@ -259,22 +262,22 @@ class Host(SimulatedCluster):
     # Trouble
 
     def disturb(self, name: str, *faults: WriteFault) -> None:
-        """Say what happens to the next writes for the Runs of a name, one fault each."""
+        """Set faults for the next writes for Runs of this name, one fault for each write."""
         self._write_faults[name].extend(faults)
 
     def calm(self) -> None:
-        """Take back what `disturb` and `read_faults` still have to come."""
+        """Remove all faults that have not happened yet."""
         self._write_faults.clear()
         self.read_faults.clear()
 
     def answer(self, write: Write, answer: WriteAnswer) -> None:
-        """Tell the engine what came of a write."""
+        """Give the engine the answer to a write."""
         self.engine.written(write, answer, self.now)
 
     def release(self, name: str, answer: WriteAnswer | None = None, namespace: str = NAMESPACE) -> None:
-        """Let a held write of a Run go on: to the server, or back with its answer.
+        """Release a held write of a Run: send it to the server, or deliver its answer.
 
-        answer: what the client gets to know; what the server said unless given.
+        answer: the answer that the client gets; by default that of the server.
         """
         uid = next(
             uid for uid, (write, _) in self.held.items() if (write.namespace, write.name) == (namespace, name)
@@ -287,7 +290,7 @@ class Host(SimulatedCluster):
 
     @property
     def cycles(self) -> int:
-        """How many plans were made so far."""
+        """The number of plans so far."""
         return self.works["PlanWork"]
 
     def writes(self, name: str) -> list[Write]:
@@ -307,11 +310,11 @@ class Host(SimulatedCluster):
         ]
 
     def pods(self, namespace: str = NAMESPACE, runtime: str = RUNTIME) -> Pods:
-        """The Pods of a Runtime as the engine knows them, with what they carry."""
+        """The Pods of a Runtime in the engine's cache, with their usage."""
         return self.engine.cache.snapshot(namespace, runtime, self._wall).pods
 
     def usage(self, name: str = "py-0") -> dict[str, int]:
-        """What a Pod carries by the engine's account."""
+        """The usage of a Pod in the engine's cache."""
         return dict(self.pods()[name].usage)
 
     @property
@@ -356,38 +359,38 @@ class Host(SimulatedCluster):
 
 
 def apply(host: Host, write: Write) -> WriteAnswer:
-    """No fault: the server takes it, or refuses it for a reason of its own."""
+    """No fault: the server applies the write, or refuses it for a reason of its own."""
     return host.server.patch_status(write)
 
 
 def lose_answer(host: Host, write: Write) -> WriteAnswer:
-    """The server takes it, and the connection breaks."""
+    """The server applies the write, and then the connection breaks."""
     host.server.patch_status(write)
     return OutcomeUnknown()
 
 
 def lose_request(host: Host, write: Write) -> WriteAnswer:
-    """It never reaches the server, and the client cannot know that."""
+    """The write never reaches the server, but the client cannot know that."""
     return OutcomeUnknown()
 
 
 def refuse(status: int, retry_after: float | None = None) -> WriteFault:
-    """The server refuses it with a 4xx `status`; retry_after: seconds."""
+    """The server refuses the write with a 4xx `status`; retry_after: seconds."""
     return lambda host, write: Refused(status, retry_after)
 
 
 def hold_request(host: Host, write: Write) -> None:
-    """It hangs before the server until `Host.release`."""
+    """The write is held before the server until `Host.release`."""
     host.held[write.uid] = (write, None)
 
 
 def hold_answer(host: Host, write: Write) -> None:
-    """The server takes it; its answer hangs until `Host.release`."""
+    """The server applies the write; its answer is held until `Host.release`."""
     host.held[write.uid] = (write, host.server.patch_status(write))
 
 
 def arrive_late(seconds: float) -> WriteFault:
-    """It reaches the server after some time, and is answered then."""
+    """The write reaches the server after some time, and is then answered."""
 
     def fault(host: Host, write: Write) -> None:
         host.later(seconds, lambda: host.answer(write, apply(host, write)))
@@ -396,7 +399,7 @@ def arrive_late(seconds: float) -> WriteFault:
 
 
 def answer_late(seconds: float) -> WriteFault:
-    """The server takes it at once, and the answer comes after some time."""
+    """The server applies the write at once, but the answer comes after some time."""
 
     def fault(host: Host, write: Write) -> None:
         answer = apply(host, write)
@@ -406,7 +409,7 @@ def answer_late(seconds: float) -> WriteFault:
 
 
 def land_late(seconds: float) -> WriteFault:
-    """The client gives up at once (doubt); the server takes it after some time, if it still may."""
+    """The client gives up at once (outcome unknown); the write reaches the server after some time."""
 
     def fault(host: Host, write: Write) -> WriteAnswer:
         host.later(seconds, lambda: host.server.patch_status(write))

@@ -129,7 +129,7 @@ def test_a_port_in_use_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--duration", "soon"], "'soon' is not a valid duration: write 2s, 500ms, or a range as 1s-5s"),
+        (["--duration", "soon"], "'soon' is not a valid duration: write 2s, 500ms, or a range such as 1s-5s"),
         (["--duration", "5s-1s"], "'5s-1s' is not a valid duration"),
         (["--duration", "0s"], "'0s' is not a valid duration"),
         (["--capacity", "runs"], "'' is not a valid amount of runs: write a positive quantity"),

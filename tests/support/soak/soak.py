@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from http.client import HTTPException
 from pathlib import Path
 from random import Random
+from statistics import median
 
 from kruntimes_core.crds import crds
 from kruntimes_core.lab.invariants import Invariant, InvariantChecker
@@ -26,6 +27,8 @@ _CALM_SECONDS = 100.0
 """What a calm may take on a machine that does ten things at once: an election, lists, and all placements."""
 _WARM_SECONDS = 600.0
 _MAY_GROW = 1.1
+_LOOKS = 5
+"""So many looks give one figure of the memory: a single one may meet a list that is being read."""
 RULES = frozenset(
     {
         Invariant.OVERCOMMITTED,
@@ -42,9 +45,9 @@ class Usage:
     """What the scheduler that is never ended takes. Memory is resident, in MB."""
 
     warm: float = 0.0
-    """After its first ten minutes; 0 before."""
-    most_since: float = 0.0
-    """The most since then."""
+    """The median of the first five looks after its first ten minutes; 0 before."""
+    steady: float = 0.0
+    """The median of the last five looks."""
     last: float = 0.0
     descriptors: int = 0
     threads: int = 0
@@ -98,6 +101,8 @@ class Soak:
         self._site = site
         self._load = load
         self._judge = Judge(site.ledger)
+        self._memory: list[float] = []
+        """Each look at it since the first ten minutes, in MB."""
         self._figures = figures
         self._random = random
         self._say = say
@@ -165,10 +170,11 @@ class Soak:
         usage.descriptors = len(list((process / "fd").iterdir()))
         usage.threads = len(list((process / "task").iterdir()))
         if self._seconds >= _WARM_SECONDS:
-            usage.warm = usage.warm or usage.last
-            usage.most_since = max(usage.most_since, usage.last)
-            if usage.last > usage.warm * _MAY_GROW:
-                raise SoakError(f"the memory grew from {usage.warm} to {usage.last} MB")
+            self._memory.append(usage.last)
+        if len(self._memory) >= _LOOKS:
+            usage.warm, usage.steady = median(self._memory[:_LOOKS]), median(self._memory[-_LOOKS:])
+            if usage.steady > usage.warm * _MAY_GROW:
+                raise SoakError(f"the memory grew from {usage.warm} to {usage.steady} MB")
 
 
 def fitting(now: Statuses) -> set[str]:

@@ -252,7 +252,10 @@ def test_a_given_time_is_not_explained(plan: Plan) -> None:
 
 def test_a_thousand_waiting_runs_of_five_causes_are_a_few_lines(plan: Plan) -> None:
     counts = {"dead": 300, "large": 40, "absent": 200, "cohort": 60, "full": 400}
-    needs = {"large": {"requests": {"runs": "9"}}, "cohort": {"affinity": AFFINITY}}
+    needs: dict[str, dict[str, Any]] = {
+        "large": {"requests": {"runs": "9"}},
+        "cohort": {"affinity": AFFINITY},
+    }
     runs = [
         run_object(f"{runtime}-{number}", runtime=runtime, **needs.get(runtime, {}))
         for runtime, many in counts.items()

@@ -100,7 +100,7 @@ def test_outcomes_are_coloured_on_a_terminal(capsys: pytest.CaptureFixture[str])
     assert "\x1b[33mWaiting\x1b[0m" in lines[2]
 
 
-CANDIDATES = [
+CANDIDATES: list[dict[str, Any]] = [
     {
         "pod": "py-0",
         "verdict": "chosen",

@@ -118,7 +118,7 @@ def test_a_pipe_is_not_taken_for_an_empty_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     host, line = reloaded(str(tmp_path / "pipe"))
     assert not host.profiles
-    assert "can be read once only: start anew" in line
+    assert "so it can be read only once: restart the scheduler" in line
 
 
 def test_a_configuration_that_is_being_read_is_not_read_twice() -> None:

@@ -170,7 +170,7 @@ def test_every_option_says_what_it_does() -> None:
         (["--health-probe-bind-address=x"], "--health-probe-bind-address 'x' is not a valid address"),
         (["--config=/none"], "/none"),
         (["--kubeconfig=/none"], "--kubeconfig /none: no such file"),
-        (["-o", "json"], "-o is the form of a dry run's report: give --dry-run too"),
+        (["-o", "json"], "-o is the form of a dry run's report: add --dry-run"),
         (["--dry-run", "-o", "yaml"], "'yaml' is not one of 'table', 'json'"),
         (["--frob"], "no such option '--frob'"),
         (["-frob"], "no such option '--frob'"),
@@ -200,7 +200,7 @@ def test_a_lease_that_is_nowhere_is_one_line(
 ) -> None:
     monkeypatch.delenv("POD_NAMESPACE", raising=False)
     line = refused(capsys, [f"--kubeconfig={unreachable}", "--leader-elect"])
-    assert "nothing says in which namespace the Lease is: give --lease-namespace" in line
+    assert "the namespace of the Lease is not known: give --lease-namespace" in line
 
 
 def test_a_server_that_is_not_there_is_one_line(

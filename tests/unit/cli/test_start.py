@@ -137,7 +137,7 @@ def test_an_authority_that_did_not_sign_is_named(site: Site, capsys: Capture) ->
         ({"client-certificate": "/none/c.pem", "client-key": "/none/k.pem"}, "/none/c.pem"),
         ({"tokenFile": "/none/token"}, "/none/token"),
         ({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "no-such"}}, "no-such"),
-        ({"token": "two\nlines"}, "the token holds a line break: write it anew"),
+        ({"token": "two\nlines"}, "the token contains a line break: write it again without one"),
     ],
 )
 def test_credentials_that_are_not_there_are_named(
@@ -160,8 +160,8 @@ def test_a_kubeconfig_that_cannot_be_read_is_named_with_its_line(site: Site, cap
 @pytest.mark.parametrize(
     ("environment", "arguments", "named"),
     [
-        ({}, (), "nothing says in which namespace the Lease is: give --lease-namespace"),
-        ({"POD_NAMESPACE": ""}, (), "nothing says in which namespace the Lease is"),
+        ({}, (), "the namespace of the Lease is not known: give --lease-namespace"),
+        ({"POD_NAMESPACE": ""}, (), "the namespace of the Lease is not known"),
         (
             {"POD_NAMESPACE": "Not A Name"},
             (),

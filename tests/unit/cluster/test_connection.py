@@ -427,12 +427,12 @@ def test_a_token_that_expires_soon_is_fetched_anew_and_no_request_waits_for_it(
         (
             lambda folder: kubeconfig(folder, cluster={"certificate-authority-data": "%"}),
             None,
-            "certificate-authority-data of the cluster c is not valid base64: copy it anew",
+            "certificate-authority-data of the cluster c is not valid base64: copy it again",
         ),
         (
             lambda folder: kubeconfig(folder, {"client-key-data": "a"}),
             None,
-            "client-key-data of the user u is not valid base64: copy it anew",
+            "client-key-data of the user u is not valid base64: copy it again",
         ),
         (
             lambda folder: kubeconfig(folder, {"exec": {"command": "no-such-login"}}),
@@ -452,7 +452,7 @@ def test_a_token_that_expires_soon_is_fetched_anew_and_no_request_waits_for_it(
             None,
             "tokenFile .*/large of the user u holds no token: name another",
         ),
-        (lambda folder: str(_sparse(folder)), None, "large holds more than 16 MiB, and is read no further"),
+        (lambda folder: str(_sparse(folder)), None, "large holds more than 16 MiB"),
         (lambda folder: _written(folder, "- just\n- a list\n"), None, "not a mapping of clusters"),
         (lambda folder: _written(folder, ""), None, "is empty: name another"),
         (lambda folder: _written(folder, "a: [b\n"), None, r"config:1: .* expected ',' or ']'"),
@@ -633,12 +633,15 @@ def test_a_server_that_does_not_tell_its_version_is_followed_all_the_same() -> N
         ),
         (NotSentError("its certificate is not trusted", lasting=True), "certificate is not trusted"),
         (Response(401), "does not accept the credentials"),
-        (Response(404, b"<html>\nnothing"), r"does not answer as one does .404: <html> nothing.: name the"),
+        (
+            Response(404, b"<html>\nnothing"),
+            r"does not answer like an API server .404: <html> nothing.: name the",
+        ),
         (Response(400, b"Client sent HTTP to HTTPS"), r".400: Client sent HTTP to HTTPS.: name the right"),
-        (Response(302), r"does not answer as one does .302.: name the right server"),
-        (Response(200, b"<html>"), r"does not answer as one does .200: <html>."),
-        (Response(201, VERSION), r"does not answer as one does .201: "),
-        (Response(200, b"[]"), r"does not answer as one does .200: \[\]."),
+        (Response(302), r"does not answer like an API server .302.: name the right server"),
+        (Response(200, b"<html>"), r"does not answer like an API server .200: <html>."),
+        (Response(201, VERSION), r"does not answer like an API server .201: "),
+        (Response(200, b"[]"), r"does not answer like an API server .200: \[\]."),
     ],
 )
 def test_a_server_that_cannot_be_used_is_given_up(answer: Response | Exception, named: str) -> None:

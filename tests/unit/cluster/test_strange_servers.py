@@ -143,5 +143,5 @@ def test_a_token_that_would_break_the_request_is_never_sent(token: str) -> None:
     failure = why_not(credentials=Token(token))
     assert isinstance(failure, NotSentError)
     assert failure.lasting
-    assert "the token holds a line break: write it anew" in str(failure)
+    assert "the token contains a line break: write it again without one" in str(failure)
     assert token not in str(failure)

@@ -1,4 +1,4 @@
-"""Runs that hold room and cannot be read whole are in the log once, by name."""
+"""Runs that hold room and cannot be read completely are in the log once, by name."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_many_are_not_all_named() -> None:
     runs = [active(f"r{number}", phase=Phase.UNKNOWN) for number in range(1000)]
     assert named.list(*runs) == 101
     assert named.list(*runs) == 0
-    assert "more runs than these cannot be read: not named" in named.text
+    assert "more runs cannot be read, and are not named" in named.text
     long = replace(INVALID, path="x" * 5000)
     assert named.list(active("long", invalid=long)) == 1
     assert len(named.text.splitlines()[-1]) < 400
@@ -103,6 +103,6 @@ async def test_a_scheduler_names_them(site: Site) -> None:
     site.run("r2", pod="py-0")
     site.change("r2", status={"phase": "Paused"})
     await site.passes(7)
-    assert site.log.count("a run cannot be read whole") == 2
+    assert site.log.count("a run cannot be read completely") == 2
     for name in ("r1", "r2"):
         assert f"run={NAMESPACE}/{name}" in site.log

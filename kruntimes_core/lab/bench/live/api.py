@@ -1,4 +1,4 @@
-"""Requests of the bench: sent as often as it takes, at most so many at a time, and counted."""
+"""Requests of the bench: repeated until they succeed, bounded in number at a time, and counted."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Api:
                     _accepted("delete", resource, response)
             if not (await self.list(resource, namespace, (*query, ("limit", "1")))).get("items"):
                 return
-        raise InputError(f"{resource.title} of {namespace} are still there, {_ATTEMPTS} times deleted")
+        raise InputError(f"{resource.title} of {namespace} still exist after {_ATTEMPTS} deletions")
 
     async def _send(
         self, method: str, path: str, body: Object | None = None, query: Query = (), accept: str = _METADATA

@@ -97,7 +97,9 @@ async def _in_words(server: str) -> AsyncIterator[None]:
     try:
         yield
     except TransportError as error:
-        raise InputError(f"the API server {server} was lost in the middle: {error}: is it up?") from error
+        raise InputError(
+            f"the connection to the API server {server} was lost: {error}: check that it still runs"
+        ) from error
 
 
 @asynccontextmanager

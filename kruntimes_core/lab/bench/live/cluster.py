@@ -38,7 +38,7 @@ class BenchPod:
 
 
 class LoadedCluster:
-    """The namespaces of one bench. Whatever it makes bears the bench's label, and is in one of them."""
+    """The namespaces of one bench. All objects of the bench are in them, and have the bench's label."""
 
     def __init__(self, api: Api, watch: BenchWatch, load: BenchLoad, bench: str) -> None:
         """bench: tells it from every other one."""
@@ -209,7 +209,9 @@ async def _hold(cluster: LoadedCluster, number: int, pod: BenchPod, *, other: bo
     if not scheduled:
         await cluster.api.patch_status(RUNS, pod.namespace, name, objects.occupying(pod.name, pod.uid))
     if not await cluster.is_placed(pod.cell, name, _PATIENCE_SECONDS):
-        raise InputError(f"run {pod.namespace}/{name} is not placed, and has room: does a scheduler run?")
+        raise InputError(
+            f"run {pod.namespace}/{name} was not placed, although there is room: start a scheduler"
+        )
 
 
 # What runtimed does for a Pod

@@ -15,7 +15,7 @@ MOST_RUNS = 1_000_000
 FEWEST_SLOTS = 4
 """Slots of a Pod where Runs end again."""
 _SPARE = 2.0
-"""Room for so many times the Runs that are under way on average, where Runs end again."""
+"""If Runs end again: the factor by which the room exceeds the Runs that are under way on average."""
 
 
 class Mode(StrEnum):

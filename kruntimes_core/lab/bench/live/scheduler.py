@@ -143,7 +143,7 @@ def _value(name: str, kubeconfig: str | None, namespaces: Sequence[str]) -> str:
     if name == "namespaces":
         return ",".join(namespaces)
     if kubeconfig is None:
-        raise InputError("--scheduler-cmd: {kubeconfig} stands for nothing in a Pod: give --kubeconfig FILE")
+        raise InputError("--scheduler-cmd: {kubeconfig} has no value in a Pod: give --kubeconfig FILE")
     return kubeconfig
 
 
@@ -244,7 +244,9 @@ def check_process(pid: int) -> None:
     try:
         os.kill(pid, 0)
     except ProcessLookupError as error:
-        raise InputError(f"--scheduler-pid {pid}: no such process on this machine: look again") from error
+        raise InputError(
+            f"--scheduler-pid {pid}: no such process on this machine: name one that runs"
+        ) from error
     except PermissionError:
         # It is there, and another user's.
         return

@@ -33,7 +33,7 @@ _Known = dict[tuple[str, str], Any]
 
 
 class BenchWatch:
-    """Two watches over all namespaces, of what bears the bench's label and nothing else."""
+    """Two watches over all namespaces, only of objects with the bench's label."""
 
     def __init__(self, transport: Transport, clock: Clock, random: Random, log: Log, bench: str) -> None:
         self.history: list[ObjectVersion] = []

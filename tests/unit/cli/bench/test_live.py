@@ -154,15 +154,15 @@ def test_every_other_option_arrives(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("--rate 5", "--rate means nothing with --mode drain: leave it out"),
-        ("--mode open --runs 5", "--runs means nothing with --mode open"),
+        ("--rate 5", "--rate has no effect with --mode drain: leave it out"),
+        ("--mode open --runs 5", "--runs has no effect with --mode open"),
         ("--no-scheduler --scheduler-pid 7", "--no-scheduler and --scheduler-pid exclude each other"),
         (
             "--scheduler-cmd x --config y",
             "--config is for the scheduler of kruntimes, not for --scheduler-cmd",
         ),
         ("--no-scheduler --waiting-elsewhere 5", "choose another mode"),
-        ("--pods 1 engine", "--pods is not for engine"),
+        ("--pods 1 engine", "--pods is not an option of engine"),
         ("--pods 1 --namespaces 2", "--pods 1 is too few"),
         ("--mode open --rate nan", "nan is not a finite number"),
         ("--mode open --seconds inf", "inf is not a finite number"),
@@ -185,7 +185,7 @@ def test_every_other_option_arrives(
         ("--config /no/such.yaml", "/no/such.yaml: no such file or directory"),
         ("--cohorts 100 --runs 5", "--cohorts 100 are too many: a namespace and Runtime gets 5 of the Runs"),
         ("--duration soon", "'soon' is not a valid duration"),
-        ("--html /no/such/folder/page.html", "cannot be written: name a file in a folder that is there"),
+        ("--html /no/such/folder/page.html", "cannot be written: name a file in a folder that exists"),
         ("--kubeconfig /no/such/file", "no such file: name a kubeconfig"),
     ],
 )

@@ -204,7 +204,7 @@ def test_where_the_lease_is(
 @pytest.mark.parametrize(
     ("asked", "environment", "named"),
     [
-        (None, {}, "nothing says in which namespace the Lease is: give --lease-namespace"),
+        (None, {}, "the namespace of the Lease is not known: give --lease-namespace"),
         ("", {}, "--lease-namespace '' is not a valid name of a namespace"),
         ("Team A", {}, "--lease-namespace 'Team A' is not a valid name of a namespace"),
         (None, {"POD_NAMESPACE": "a/b"}, "POD_NAMESPACE 'a/b' is not a valid name of a namespace"),

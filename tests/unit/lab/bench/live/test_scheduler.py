@@ -51,7 +51,7 @@ def test_a_command_that_cannot_be_used_is_refused(text: str, words: str) -> None
 
 
 def test_in_a_pod_there_is_no_kubeconfig_to_name() -> None:
-    with pytest.raises(InputError, match="stands for nothing in a Pod"):
+    with pytest.raises(InputError, match="has no value in a Pod"):
         command_of("x {kubeconfig}", None, ["a"])
     command = our_command(None, ["a"], None, Path("unused"), steady=False)
     assert not any("kubeconfig" in word for word in command)
