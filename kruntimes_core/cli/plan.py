@@ -73,9 +73,15 @@ class FilesByOption(PluginCommand):
     "--now",
     metavar="TIME",
     help="Judge heartbeats and delays at this time (RFC 3339, as in 2026-01-02T03:04:05Z)."
-    " Default: the newest lastProbeTime in the input, else its newest creationTimestamp.",
+    " Default: the newest lastProbeTime in the input, unless an object is newer by more than a heartbeat"
+    " stays fresh: then the time of that object.",
 )
-@click.option("--explain", is_flag=True, help="Say for every Pod why it was chosen or not.")
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Say why each Pod was chosen or not; Pods of which the same is said share a line.",
+)
+@click.option("--all-pods", is_flag=True, help="With --explain: a line for each Pod.")
 @CONFIG
 @output_option(
     FORMS,
@@ -89,6 +95,7 @@ def plan(
     all_namespaces: bool,
     now: str | None,
     explain: bool,
+    all_pods: bool,
     config: str | None,
     form: str,
 ) -> Exit:
@@ -103,12 +110,18 @@ def plan(
         raise click.UsageError("-n and -A exclude each other: choose one")
     if explain and form == "name":
         raise click.UsageError("--explain does not work with -o name: leave one of them out")
+    if all_pods and not explain:
+        raise click.UsageError("--all-pods says how to explain: give --explain too")
     # Only here, as below: help needs neither YAML nor the engine.
     from kruntimes_core.cli import plan_output
 
     with _without_garbage_collection():
         reading, planner, calls = _planned(filenames, namespace, now, config)
         decisions = list(planner.decision_documents(explain=False))
+    states = planner.pod_states
+    stale = list(plan_output.stale(states))
+    outage = states is not None and states.outage
+    print_notes(stale if outage else ())
     print_notes(plan_output.absent(reading.world, namespace))
     print_notes(plan_output.skipped(reading.skipped))
     plan_output.show(
@@ -119,13 +132,15 @@ def plan(
         form=form,
         namespace=namespace,
         all_namespaces=all_namespaces,
+        all_pods=all_pods,
     )
-    print_notes(plan_output.stale(planner.freshness))
+    print_notes(() if outage else stale)
     print_notes(plan_output.guessed_usage(reading.unreadable, namespace))
     bad = print_notes(plan_output.failed_unread(reading.unreadable, decisions))
     bad += print_notes(plan_output.broken_plugins(planner.plugin_errors))
     if form in ("table", "wide"):
         print_note(plan_output.summary(decisions, namespace))
+        print_notes(plan_output.what_waits(decisions, states))
     if bad:
         return Exit.BAD_INPUT
     return Exit.ANSWER_IS_NO if any(made["outcome"] in _NO for made in decisions) else Exit.DONE
@@ -134,7 +149,12 @@ def plan(
 def _planned(
     filenames: Sequence[str], namespace: str | None, now: str | None, config: str | None
 ) -> tuple[Reading, Planner, AttendedCalls | UnlimitedCalls]:
-    """What was read, the planner that has planned it, and how its plugins are called."""
+    """What was read, the planner that has planned it, and how its plugins are called.
+
+    When the input is judged later than its newest heartbeat, that is the first note.
+    """
+    from kruntimes_core.cli import plan_output
+    from kruntimes_core.engine.engine import Settings
     from kruntimes_core.framework.configuration import build_profiles, configuration_from
     from kruntimes_core.framework.plugin_registry import PluginRegistry
     from kruntimes_core.lab.offline_plan.planner import Planner
@@ -147,7 +167,10 @@ def _planned(
     calls = with_time_limit(registry.current)
     profiles = calls.call(lambda: build_profiles(configuration, registry))
     pending = _pending(reading.world, namespace)
-    at = given or _observed_time(reading.world, pending)
+    limit = Settings.of(configuration).heartbeat_staleness
+    at = given or _observed_time(reading.world, pending, limit)
+    if pending and given is None:
+        print_notes(plan_output.outlived(reading.world.time, limit))
     planner = Planner(reading.world, profiles, configuration, at, namespace, registry.current)
     follow(calls.values(planner.decisions()), "planning", pending)
     return reading, planner, calls
@@ -227,8 +250,12 @@ def _pending(world: PlanInput, namespace: str | None) -> int:
     return sum(seen.phase is Phase.PENDING for seen in runs)
 
 
-def _observed_time(world: PlanInput, pending: int) -> datetime | None:
-    """When the input was taken. Raises: `InputError` when it does not say so and a Run is Pending."""
-    if pending and world.observed_at is None:
+def _observed_time(world: PlanInput, pending: int, limit: int) -> datetime | None:
+    """When the input was taken. Raises: `InputError` when it does not say so and a Run is Pending.
+
+    limit: the age up to which a heartbeat is fresh, in ticks.
+    """
+    moment = world.time.at(limit)
+    if pending and moment is None:
         raise InputError("the input has no time (no lastProbeTime, no creationTimestamp): give --now TIME")
-    return world.observed_at
+    return moment

@@ -15,7 +15,7 @@ import pytest
 from faultproxy.faults import Fault, Match, refusal
 from faultproxy.proxy import FaultProxy
 from kruntimes_core.cluster.event_recorder.event import CONTROLLER, EventOutcome, EventReason
-from kruntimes_core.cluster.event_recorder.sources import NEVER
+from kruntimes_core.cluster.event_recorder.sources import NEVER, OUTAGE
 from realcluster.access import RULES
 from realcluster.client import PODS, Object, Resource
 from realcluster.fixtures import ServiceAccounts
@@ -141,6 +141,19 @@ def never_fits(work: Workload) -> Object:
     return work.run("example", resources={"requests": {"runs": 9}})
 
 
+def beats_no_more(work: Workload) -> Object:
+    work.pod("old-0", runtime="old")
+    long_ago = "2026-01-02T03:04:05Z"
+    common = {"status": "True", "reason": "Test", "message": "", "lastTransitionTime": long_ago}
+    conditions = [
+        {"type": "Ready", **common},
+        {"type": "kruntimes.io/RuntimedReady", "lastProbeTime": long_ago, **common},
+    ]
+    body = {"status": {"conditions": conditions}}
+    assert work.client.patch(PODS, "old-0", body, work.namespace, subresource="status").status == 200
+    return work.run("example", runtime="old")
+
+
 def fails_in_a_plugin(work: Workload) -> Object:
     work.pod("fickle-0", runtime="fickle")
     return work.run("example", runtime="fickle")
@@ -157,6 +170,7 @@ def is_invalid(work: Workload) -> Object:
 CASES: dict[EventReason, tuple[Callable[[Workload], Object], str]] = {
     EventReason.FAILED_SCHEDULING: (waits, 'waiting for available runtime pods for runtime "none"'),
     EventReason.NEVER_FITS: (never_fits, f'waiting for available runtime pods for runtime "py": {NEVER}'),
+    EventReason.HEARTBEAT_STALE: (beats_no_more, OUTAGE),
     EventReason.PLUGIN_ERROR: (fails_in_a_plugin, "plugin Fickle (fickle 1.0) fails in filter"),
     EventReason.FAILED_UPDATE_STATUS: (asks_for_a_pod, "cannot be written: the API server answers 422"),
     EventReason.INVALID_RUN: (is_invalid, "can never be scheduled (InvalidResources)"),
@@ -195,6 +209,17 @@ def test_each_reason_is_told_of_and_shown_by_kubectl(
         return
     scheduler.wait_until(lambda: count(work, "example") >= 2)
     assert reasons(work, "example") == [reason.value]
+
+
+def test_many_runs_that_wait_for_the_same_share_an_event(work: Workload, announcing: StartAnnouncing) -> None:
+    for number in range(20):
+        work.run(f"waits-{number:02}", runtime="none")
+    scheduler = announcing()
+    scheduler.wait_until(lambda: count(work, "waits-00") >= 2)
+    (event,) = events_of(work, "waits-00")
+    assert event["note"].endswith(" (the same holds back 19 more runs of this runtime)")
+    listed = work.client.list(EVENTS, work.namespace).body["items"]
+    assert {one["regarding"]["name"] for one in listed} == {"waits-00"}
 
 
 def test_a_pod_that_holds_more_than_it_has_is_told_of(work: Workload, announcing: StartAnnouncing) -> None:

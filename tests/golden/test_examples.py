@@ -30,15 +30,21 @@ default/evaluate (runtime py): Scheduled on py-1
   py-1   chosen     200     PreferredRunAffinity 100*1 (10); LeastLoaded 100*1 (highest load 0.5000, sum 0.5000)
 
 default/report (runtime py): Waiting, AffinityNotSatisfied
-  POD    VERDICT    TOTAL    WHY
-  py-0   rejected   <none>   RunAffinity: AffinityNotSatisfied
-  py-1   rejected   <none>   RunAffinity: AffinityNotSatisfied
+  POD      VERDICT    TOTAL    WHY
+  2 of 2   rejected   <none>   RunAffinity: AffinityNotSatisfied
 
 default/train (runtime py): Waiting, InsufficientCapacity
-  POD    VERDICT    TOTAL    WHY
-  py-0   rejected   <none>   RuntimePodAvailability: InsufficientCapacity (gpu is not advertised)
-  py-1   rejected   <none>   RuntimePodAvailability: InsufficientCapacity (gpu is not advertised)
+  POD      VERDICT    TOTAL    WHY
+  2 of 2   rejected   <none>   RuntimePodAvailability: InsufficientCapacity (gpu is not advertised)
 """  # noqa: E501
+
+FIRST_NOTES = """\
+4 Runs: 2 Scheduled, 2 Waiting
+  RUNTIME   REASON                 NEVER   RUNS
+  py        InsufficientCapacity   true    1
+  py        AffinityNotSatisfied   false   1
+2 Runtime Pods: 2 Available
+"""
 
 # scrape: third attempt, 10 s * 2 after 09:15:35. etl-2 fills the cpu of the Pod where its cohort is, so etl-3
 # finds the cohort's Pod full and the others without it. cache-1 seeds its cohort; lonely avoids it.
@@ -72,7 +78,7 @@ def columns(table: str, headings: str) -> list[list[str]]:
 
 
 def test_the_first_plan(capsys: pytest.CaptureFixture[str]) -> None:
-    assert plan(capsys, "first-plan.yaml") == (1, FIRST_PLAN, "4 Runs: 2 Scheduled, 2 Waiting\n")
+    assert plan(capsys, "first-plan.yaml") == (1, FIRST_PLAN, FIRST_NOTES)
 
 
 def test_the_first_plan_explained(capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,6 +95,12 @@ def test_the_dump_of_two_namespaces(capsys: pytest.CaptureFixture[str]) -> None:
         "1 of 5 ready Runtime Pods has no heartbeat within 15 s of 2026-03-10T09:15:42Z: unless this is an"
         " outage, give an earlier --now, or dump Pods and Runs together",
         "11 Runs: 5 Scheduled, 4 Waiting, 1 Backoff, 1 Cancelled",
+        "  NAMESPACE   RUNTIME   REASON                 NEVER   RUNS",
+        "  team-a      torch     InsufficientCapacity   true    1",
+        "  team-a      py        AffinityNotSatisfied   false   1",
+        "  team-a      py        WorkspaceMissing       false   1",
+        "  team-b      py        AntiAffinityConflict   false   1",
+        "6 Runtime Pods: 4 Available, 1 HeartbeatStale, 1 PodNotRunning",
     ]
 
 

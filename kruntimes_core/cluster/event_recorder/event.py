@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from kruntimes_core.cluster.client.resources import PODS, RUNS
+from kruntimes_core.model.messages import counted
 from kruntimes_core.model.pod import RuntimePod
 from kruntimes_core.model.run import Run
 from kruntimes_core.model.times import micro_time
@@ -28,6 +29,8 @@ class EventReason(StrEnum):
     """The Run has waited for a Pod for long."""
     NEVER_FITS = "NeverFits"
     """The same, and no Pod of its Runtime advertises the room that it requests."""
+    HEARTBEAT_STALE = "HeartbeatStale"
+    """The same, and of the ready Pods of its Runtime none has a fresh heartbeat."""
     PLUGIN_ERROR = "PluginError"
     """A plugin has failed for the Run for long."""
     FAILED_UPDATE_STATUS = "FailedUpdateStatus"
@@ -43,6 +46,11 @@ class EventReason(StrEnum):
     def type(self) -> str:
         """`type` of the Event."""
         return "Normal" if self is EventReason.SCHEDULED else "Warning"
+
+    @property
+    def urgent(self) -> bool:
+        """Whether somebody must see to it: waiting alone does not help."""
+        return self not in (EventReason.FAILED_SCHEDULING, EventReason.SCHEDULED)
 
     @property
     def action(self) -> str:
@@ -148,6 +156,14 @@ class EventContent:
         """A name for its Event that starts as the object's does. number: makes it unique."""
         suffix = f".{number:0{_SUFFIX_DIGITS}x}"
         return self.regarding.name[: _NAME_LENGTH - len(suffix)].rstrip("-.") + suffix
+
+
+def shared_note(note: str, more: int) -> str:
+    """The note of an Event that stands for more Runs than the one that it regards. more: how many."""
+    if not more:
+        return note
+    added = f" (the same holds back {counted(more, 'more run')} of this runtime)"
+    return bounded(note, _NOTE_BYTES - len(added)) + added
 
 
 def series(count: int, now: datetime) -> dict[str, Any]:

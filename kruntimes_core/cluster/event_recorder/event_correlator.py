@@ -1,14 +1,11 @@
-"""Which Events are one series, when a lasting condition makes an Event, and the pace of all Events."""
+"""Which Events are one series, where none can be written, and the pace of all Events."""
 
 from __future__ import annotations
 
-import heapq
 from collections import OrderedDict
 from dataclasses import dataclass
-from enum import Enum
 
-from kruntimes_core.cluster.event_recorder.event import EventContent, EventReason
-from kruntimes_core.engine.cache import RunKey
+from kruntimes_core.cluster.event_recorder.event import EventContent
 from kruntimes_core.engine.clock import SECOND
 
 _KEPT = 3_600 * SECOND
@@ -83,107 +80,23 @@ class TokenBucket:
         self._full_at = max(self._full_at, now) + self._interval
 
 
-_MOST_CONDITIONS = 20_000
-"""More than the default rate can record within the hour for which an Event is kept."""
-_VOID_SHARE = 2
+_ENDING_FOR = 60 * SECOND
 
 
-class ConditionKind(Enum):
-    """What holds a Run back; the value is the reason under which a condition is counted that was dropped."""
+class EndingNamespaces:
+    """Namespaces that take no Event any more because they are being deleted, as the API server has said.
 
-    WAITING = EventReason.FAILED_SCHEDULING
-    BROKEN = EventReason.PLUGIN_ERROR
-    UNWRITTEN = EventReason.FAILED_UPDATE_STATUS
+    Each is believed to be for a minute: deleting one takes time, and another one may get its name.
+    """
 
+    def __init__(self) -> None:
+        self._until: dict[str, int] = {}
 
-class NoEvent(Enum):
-    """Why a condition that is looked at makes no Event."""
+    def add(self, namespace: str, now: int) -> None:
+        """The API server takes no Event there. now: in ticks."""
+        self._until = {name: until for name, until in self._until.items() if until > now}
+        self._until[namespace] = now + _ENDING_FOR
 
-    OVER = "over"
-    """The Run is not held back any more."""
-    EARLY = "early"
-    """It is, but the next try may well place it."""
-
-
-@dataclass(slots=True, eq=False)
-class PendingCondition:
-    """One Run is held back. Changed by `PendingConditions` alone."""
-
-    key: RunKey
-    name: str
-    kind: ConditionKind
-    since: int
-    """Since when it is of this kind, in ticks."""
-    last: int
-    """When it was observed last."""
-    refusal: str = ""
-    """UNWRITTEN only: what came of the last write."""
-
-
-class PendingConditions:
-    """At most one condition for each Run, in a heap by the moment at which it is to be looked at."""
-
-    def __init__(self, after: int, most: int = _MOST_CONDITIONS) -> None:
-        """after: ticks from the beginning of a condition to the first look. most: conditions at a time."""
-        self._after = after
-        self._most = most
-        self._conditions: dict[RunKey, PendingCondition] = {}
-        self._heap: list[tuple[int, int, PendingCondition]] = []
-        self._number = 0
-
-    def __len__(self) -> int:
-        return len(self._conditions)
-
-    def observe(self, key: RunKey, name: str, kind: ConditionKind, now: int, refusal: str = "") -> bool:
-        """Note that a Run is held back; False if too many are."""
-        found = self._conditions.get(key)
-        if found is None:
-            if len(self._conditions) >= self._most:
-                return False
-            found = self._conditions[key] = PendingCondition(key, name, kind, now, now)
-            self._push(found, now + self._after)
-        elif found.kind is not kind:
-            found.kind, found.since = kind, now
-        found.last = now
-        found.refusal = refusal
-        return True
-
-    def end(self, key: RunKey) -> None:
-        """Note that a Run is not held back any more, or is gone."""
-        if self._conditions.pop(key, None) is not None:
-            self._drop_void()
-
-    def of(self, key: RunKey) -> PendingCondition | None:
-        """The condition of a Run."""
-        return self._conditions.get(key)
-
-    @property
-    def next_at(self) -> int | None:
-        """When a condition is to be looked at, in ticks; it may have ended."""
-        return self._heap[0][0] if self._heap else None
-
-    def pop(self, now: int) -> PendingCondition | None:
-        """A condition that is to be looked at by now. It comes again only by `look_again`."""
-        while self._heap and self._heap[0][0] <= now:
-            _, _, condition = heapq.heappop(self._heap)
-            if self._lasts(condition):
-                return condition
-        return None
-
-    def look_again(self, condition: PendingCondition, now: int, after: int | None = None) -> None:
-        """Look at a condition again, if it still lasts. after: ticks; None: as before the first look."""
-        if self._lasts(condition):
-            self._push(condition, now + (self._after if after is None else after))
-
-    def _lasts(self, condition: PendingCondition) -> bool:
-        return self._conditions.get(condition.key) is condition
-
-    def _push(self, condition: PendingCondition, at: int) -> None:
-        self._number += 1
-        heapq.heappush(self._heap, (at, self._number, condition))
-
-    def _drop_void(self) -> None:
-        """Runs that were placed must not stay in memory until they would have been looked at."""
-        if len(self._heap) > _VOID_SHARE * len(self._conditions) + 1_024:
-            self._heap = [entry for entry in self._heap if self._lasts(entry[2])]
-            heapq.heapify(self._heap)
+    def has(self, namespace: str, now: int) -> bool:
+        """Whether an Event there would be refused. now: in ticks."""
+        return self._until.get(namespace, now) > now

@@ -7,6 +7,7 @@ import json
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -25,13 +26,17 @@ from kruntimes_core.cluster.clock import Clock, RetryBackoff, TimeSlices
 from kruntimes_core.cluster.event_recorder.event import EventContent, EventOutcome, EventReason, Lane, series
 from kruntimes_core.cluster.event_recorder.event_correlator import (
     CorrelatedEvent,
+    EndingNamespaces,
     EventCorrelator,
+    TokenBucket,
+)
+from kruntimes_core.cluster.event_recorder.pending_conditions import (
     NoEvent,
     PendingCondition,
     PendingConditions,
-    TokenBucket,
+    SharedCause,
 )
-from kruntimes_core.cluster.event_recorder.sources import ConditionEvents, EventSources
+from kruntimes_core.cluster.event_recorder.sources import ConditionEvents, EventSources, HeldBack
 from kruntimes_core.cluster.observability.endpoints import HealthCheck
 from kruntimes_core.cluster.observability.log import Log
 from kruntimes_core.cluster.observability.metrics import Metrics, Samples, counted
@@ -45,27 +50,32 @@ _TRIES = 5
 
 @dataclass(slots=True)
 class QueuedEvent:
-    """An Event to send. `condition`: what it is about, if that may be over by then."""
+    """An Event to send. `shared`: what it is about, if that may be over by then."""
 
     content: EventContent
     lane: Lane
-    condition: PendingCondition | None = None
+    shared: SharedCause | None = None
     tries: int = 0
 
 
 class EventQueue:
-    """Takes from each lane in turn. Two are bounded queues; the third looks at the pending conditions."""
+    """Events in three lanes: two are bounded queues, the third has the causes of the pending conditions.
+
+    What somebody must see to goes first: the lane AT_ONCE and the urgent causes in turn. Then come the
+    other causes and the placements, in turn.
+    """
 
     def __init__(
         self,
         conditions: PendingConditions,
-        evaluate: Callable[[PendingCondition, Now], EventContent | NoEvent],
+        evaluate: Callable[[PendingCondition, Now], HeldBack | EventContent | NoEvent],
     ) -> None:
-        """evaluate: makes the Event of a condition, if that still lasts."""
+        """evaluate: says what holds a Run back, if something still does."""
         self._conditions = conditions
         self._evaluate = evaluate
         self._queues: dict[Lane, deque[QueuedEvent]] = {Lane.AT_ONCE: deque(), Lane.PLACEMENTS: deque()}
-        self._order = deque(Lane)
+        self._urgent = deque([partial(self._first, Lane.AT_ONCE), partial(self._of_cause, urgent=True)])
+        self._others = deque([partial(self._of_cause, urgent=False), partial(self._first, Lane.PLACEMENTS)])
 
     @property
     def lengths(self) -> dict[Lane, int]:
@@ -98,34 +108,44 @@ class EventQueue:
 
     def next_at(self, now: int) -> int | None:
         """When there may be an Event to send, in ticks."""
-        return now if any(self._queues.values()) else self._conditions.next_at
+        return now if any(self._queues.values()) else self._conditions.next_at(now)
 
-    def pop(self, now: Now) -> QueuedEvent | None:
-        """The next Event to send; None if nothing is due, or a condition that was does not last any more."""
-        for _ in range(len(self._order)):
-            self._order.rotate(-1)
-            lane = self._order[-1]
-            event = self._of_condition(now) if lane is Lane.LASTING else self._first(lane)
-            if event is not None:
-                return event
+    def look(self, now: Now) -> bool:
+        """Look at the next condition of a round; False if none is due, or at the end of one.
+
+        All are looked at before an Event is sent: only then is it known how many Runs share each cause.
+        """
+        condition = self._conditions.pop(now.ticks)
+        if condition is None:
+            return False
+        match self._evaluate(condition, now):
+            case HeldBack(cause, arrival):
+                self._conditions.holds(condition, cause, arrival)
+            case NoEvent.EARLY:
+                self._conditions.early(condition)
+            case found:
+                self._conditions.end(condition.key)
+                if isinstance(found, EventContent):
+                    self._queues[Lane.AT_ONCE].append(QueuedEvent(found, Lane.AT_ONCE))
+        return True
+
+    def pop(self) -> QueuedEvent | None:
+        """The next Event to send; None if there is none."""
+        for turns in (self._urgent, self._others):
+            for _ in range(len(turns)):
+                turns.rotate(-1)
+                event = turns[-1]()
+                if event is not None:
+                    return event
         return None
 
     def _first(self, lane: Lane) -> QueuedEvent | None:
         queue = self._queues[lane]
         return queue.popleft() if queue else None
 
-    def _of_condition(self, now: Now) -> QueuedEvent | None:
-        condition = self._conditions.pop(now.ticks)
-        if condition is None:
-            return None
-        found = self._evaluate(condition, now)
-        if found is NoEvent.EARLY:
-            self._conditions.look_again(condition, now.ticks)
-            return None
-        if isinstance(found, EventContent) and found.reason is not EventReason.INVALID_RUN:
-            return QueuedEvent(found, Lane.LASTING, condition)
-        self._conditions.end(condition.key)
-        return QueuedEvent(found, Lane.AT_ONCE) if isinstance(found, EventContent) else None
+    def _of_cause(self, *, urgent: bool) -> QueuedEvent | None:
+        shared = self._conditions.take(urgent=urgent)
+        return QueuedEvent(shared.content(), Lane.LASTING, shared) if shared is not None else None
 
 
 _PATCH = "application/merge-patch+json"
@@ -142,6 +162,8 @@ class SendResult:
 
     outcome: EventOutcome
     failure: ApiFailure | None = None
+    namespace_ends: bool = False
+    """The namespace is being deleted, or does not exist any more: it takes no Event."""
 
 
 class EventSender:
@@ -228,7 +250,7 @@ def _title(namespace: str) -> str:
 
 def _not_sent(status: Status, verb: str, namespace: str) -> SendResult:
     if status.namespace_gone:
-        return SendResult(EventOutcome.REFUSED)
+        return SendResult(EventOutcome.REFUSED, namespace_ends=True)
     outcome = EventOutcome.FAILED if _later(status) else EventOutcome.REFUSED
     if status.code in _OF_CREDENTIALS:
         return SendResult(outcome, refused(status, verb, _title(namespace)))
@@ -306,9 +328,9 @@ class EventRecorder:
         self._clock = clock
         self._log = log
         self._may_record = may_record
-        self._repeat = settings.repeat
-        self._conditions = PendingConditions(settings.after)
+        self._conditions = PendingConditions(settings.after, settings.repeat)
         self._queue = EventQueue(self._conditions, ConditionEvents(engine, settings.after).of)
+        self._ending = EndingNamespaces()
         self._bucket = TokenBucket(settings.per_second)
         self._pauses = RetryBackoff(random, _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
         self._woken = asyncio.Event()
@@ -380,16 +402,17 @@ class EventRecorder:
         return max(due_at, self._paused_until, self._bucket.free_at(now)) - now
 
     def _next(self) -> QueuedEvent | None:
-        """The next Event to send; None if a slice of time has found none yet."""
+        """The next Event to send; None if there is none, or a slice of time was not enough to find it."""
         self._slices.restart()
         while not self._slices.over:
             now = self._clock.now()
-            event = self._queue.pop(now)
-            if event is not None:
+            if self._queue.look(now):
+                continue
+            event = self._queue.pop()
+            if event is None or not self._ending.has(event.content.regarding.namespace, now.ticks):
                 return event
-            due_at = self._queue.next_at(now.ticks)
-            if due_at is None or due_at > now.ticks:
-                return None
+            self._dropped(event.content.reason)
+            self._requeue(event, EventOutcome.DROPPED)
         return None
 
     async def _send(self, event: QueuedEvent) -> None:
@@ -399,6 +422,8 @@ class EventRecorder:
         if outcome is EventOutcome.FAILED and not self._may_record():
             outcome = EventOutcome.DROPPED
         self.counts[reason.value, outcome.value] += 1
+        if result.namespace_ends:
+            self._ending.add(event.content.regarding.namespace, self._clock.now().ticks)
         self._pause_after(result)
         self._requeue(event, outcome)
 
@@ -419,11 +444,10 @@ class EventRecorder:
             self._log.warning(str(failure))
 
     def _requeue(self, event: QueuedEvent, outcome: EventOutcome) -> None:
-        """Look at a condition again later, and send again what failed."""
-        now, condition = self._clock.now().ticks, event.condition
-        if condition is not None:
+        """Record a cause again later, and send again what failed."""
+        if event.shared is not None:
             written = outcome in (EventOutcome.CREATED, EventOutcome.UPDATED)
-            self._conditions.look_again(condition, now, self._repeat if written else None)
+            self._conditions.recorded(event.shared, self._clock.now().ticks, written=written)
         elif outcome is EventOutcome.FAILED and not self._queue.retry(event):
             self._dropped(event.content.reason)
 

@@ -1,13 +1,13 @@
 """What a scheduler records Events about, and what they say.
 
-A note names no Pods, no other Runs and no selectors. Of what plugins and users wrote, it repeats only the
-`status.message` of a waiting Run: more people may read Events than Runs.
+A note names no Pods, no other Runs (it counts them) and no selectors. Of what plugins and users wrote, it
+repeats only the `status.message` of a waiting Run: more people may read Events than Runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kruntimes_core.cluster.clock import Clock
 from kruntimes_core.cluster.event_recorder.event import (
@@ -18,7 +18,8 @@ from kruntimes_core.cluster.event_recorder.event import (
     reference_to_run,
     run_reference,
 )
-from kruntimes_core.cluster.event_recorder.event_correlator import (
+from kruntimes_core.cluster.event_recorder.pending_conditions import (
+    Cause,
     ConditionKind,
     NoEvent,
     PendingCondition,
@@ -36,17 +37,21 @@ from kruntimes_core.engine.api_calls import (
     WriteAnswer,
 )
 from kruntimes_core.engine.cache import RunKey
-from kruntimes_core.engine.clock import Now
+from kruntimes_core.engine.clock import SECOND, Now
 from kruntimes_core.engine.decisions import Decision, NeverFits, Outcome
 from kruntimes_core.engine.engine import Engine
 from kruntimes_core.engine.runs import RunEntry
 from kruntimes_core.framework.profile import PluginError
-from kruntimes_core.model.pod import RuntimePod
+from kruntimes_core.framework.runtime import BASE_COMPLETION, waiting_text
+from kruntimes_core.model.pod import RuntimePod, Unavailability
 from kruntimes_core.model.run import Phase, Run
+from kruntimes_core.model.snapshot import Pods
 
 NEVER = "no runtime pod advertises that much room, even when idle"
+OUTAGE = "no ready runtime pod has a fresh heartbeat"
 
 _NOT_FOUND = 404
+_KNOWN_FOR = SECOND
 # Whether these hold is known when they were written, and that may fail for long.
 _TO_BE_WRITTEN = (Outcome.SCHEDULED, Outcome.FAILED, Outcome.CANCELLED)
 
@@ -133,6 +138,14 @@ class EventSources:
         return condition is not None and condition.kind is ConditionKind.UNWRITTEN
 
 
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """What holds a Run back, and the Run's place in the order of arrival."""
+
+    cause: Cause
+    arrival: int
+
+
 class ConditionEvents:
     """What Events say of pending conditions, from the record that the status message is made of."""
 
@@ -140,10 +153,12 @@ class ConditionEvents:
         """after: for how long a failure must last, in ticks."""
         self._engine = engine
         self._after = after
-        self._never_fits = NeverFits()
+        self._known: dict[tuple[str, str], WaitingCauses] = {}
+        """By namespace and Runtime; for a moment, because it holds on to the Pods."""
+        self._known_until = 0
 
-    def of(self, condition: PendingCondition, now: Now) -> EventContent | NoEvent:
-        """What holds the Run back at this moment."""
+    def of(self, condition: PendingCondition, now: Now) -> HeldBack | EventContent | NoEvent:
+        """What holds the Run back at this moment, or the Event of a Run that has ended."""
         entry = self._engine.find(condition.key[0], condition.name)
         if entry is None or entry.key != condition.key or entry.decision is None:
             return NoEvent.OVER
@@ -152,20 +167,59 @@ class ConditionEvents:
         if condition.kind is not ConditionKind.WAITING and condition.last - condition.since < self._after:
             # One failure of a Run that has waited for long, or then queues for long, does not last.
             return NoEvent.EARLY
-        if condition.kind is ConditionKind.UNWRITTEN:
-            return _about(EventReason.FAILED_UPDATE_STATUS, entry.run, condition.refusal)
-        if entry.decision.error is not None:
-            return _about(EventReason.PLUGIN_ERROR, entry.run, _failure(entry.decision.error))
-        if entry.decision.outcome is Outcome.WAITING:
-            return self._waits(entry.decision, now)
-        return NoEvent.OVER
+        cause = self._cause(condition, entry.decision, now)
+        return HeldBack(cause, entry.arrival) if cause is not None else NoEvent.OVER
 
-    def _waits(self, decision: Decision, now: Now) -> EventContent:
+    def _cause(self, condition: PendingCondition, decision: Decision, now: Now) -> Cause | None:
         run = decision.run
-        known = self._engine.cache.snapshot(run.namespace, run.runtime, now.wall)
-        if self._never_fits.of(replace(decision, snapshot=known)):
-            return _about(EventReason.NEVER_FITS, run, f"{decision.message}: {NEVER}")
-        return _about(EventReason.FAILED_SCHEDULING, run, decision.message)
+        if condition.kind is ConditionKind.UNWRITTEN:
+            return Cause(run.namespace, run.runtime, EventReason.FAILED_UPDATE_STATUS, condition.refusal)
+        if decision.error is not None:
+            return Cause(run.namespace, run.runtime, EventReason.PLUGIN_ERROR, _failure(decision.error))
+        if decision.outcome is Outcome.WAITING:
+            return self._waits(decision, now)
+        return None
+
+    def _waits(self, decision: Decision, now: Now) -> Cause:
+        """By the Pods of now. Thousands of Runs are looked at together, with few different requests."""
+        run = decision.run
+        pods = self._engine.cache.pods_of(run.namespace, run.runtime)
+        if now.ticks >= self._known_until:
+            self._known.clear()
+            self._known_until = now.ticks + _KNOWN_FOR
+        runtime = run.namespace, run.runtime
+        known = self._known.get(runtime)
+        if known is None or known.pods is not pods:
+            known = self._known[runtime] = WaitingCauses(pods)
+        cause = known.causes.get((run.request, decision.message))
+        if cause is None:
+            snapshot = self._engine.cache.snapshot(*runtime, now.wall)
+            never = known.never_fits.of(replace(decision, snapshot=snapshot))
+            cause = known.causes[run.request, decision.message] = known.cause(decision, never=never)
+        return cause
+
+
+class WaitingCauses:
+    """Why Runs of one Runtime wait, while its Pods stay the same."""
+
+    def __init__(self, pods: Pods) -> None:
+        self.pods = pods
+        self.never_fits = NeverFits()
+        self.causes: dict[tuple[object, str], Cause] = {}
+        """By request and text."""
+        self._states = {pod.unavailable for pod in pods.values()}
+
+    def cause(self, decision: Decision, *, never: bool) -> Cause:
+        """Why a Run waits. never: its request fits none of the Pods."""
+        reason, note = EventReason.FAILED_SCHEDULING, decision.message
+        if never:
+            reason, note = EventReason.NEVER_FITS, f"{decision.message}: {NEVER}"
+        elif None not in self._states:
+            # No Pod is available, which holds all Runs back, whatever they waited for before.
+            note = waiting_text(BASE_COMPLETION, decision.run.runtime)
+            if Unavailability.HEARTBEAT_STALE in self._states:
+                reason, note = EventReason.HEARTBEAT_STALE, f"{note}: {OUTAGE}"
+        return Cause(decision.run.namespace, decision.run.runtime, reason, note)
 
 
 def _ended(condition: PendingCondition, entry: RunEntry, decision: Decision) -> EventContent | NoEvent:
@@ -191,7 +245,3 @@ def _refusal(answer: WriteAnswer | ReadAnswer) -> str:
 def _failure(error: PluginError) -> str:
     """What the plugin raised may hold anything: it stays in the log."""
     return f"plugin {error.plugin} ({error.origin}) fails in {error.hook}: the scheduler's log says how"
-
-
-def _about(reason: EventReason, run: Run, note: str) -> EventContent:
-    return EventContent(reason, run_reference(run), note)

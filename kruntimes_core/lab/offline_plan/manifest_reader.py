@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TypeVar
 
+from kruntimes_core.lab.offline_plan.dump_time import DumpTime, ObjectTimes
 from kruntimes_core.lab.offline_plan.field_lines import Place, name_places, steps
 from kruntimes_core.lab.offline_plan.manifests import POD, RUN, Identity, Manifest, identify, manifests_in
 from kruntimes_core.lab.offline_plan.planner import PlanInput
@@ -16,7 +16,6 @@ from kruntimes_core.model.decode import Decoder
 from kruntimes_core.model.messages import InputError
 from kruntimes_core.model.pod import RUNTIME_LABEL, PodObservation
 from kruntimes_core.model.run import RunObservation
-from kruntimes_core.model.times import parse_time
 from kruntimes_core.model.workspace import WorkspaceObservation
 from kruntimes_core.model.yaml_files import load_documents
 
@@ -112,7 +111,7 @@ class Reader:
         self._namespace = namespace
         self._known = KnownObjects()
         self._unreadable: list[tuple[RunObservation, Place]] = []
-        self._newest_creation: datetime | None = None
+        self._times = ObjectTimes()
         self._skipped: Counter[str] = Counter()
         self._namespaces: set[str] = set()
         self._documents = 0
@@ -127,6 +126,7 @@ class Reader:
                 continue
             self._documents += 1
             for manifest in manifests_in(content, Place(source, number, line)):
+                self._times.note(manifest.content)
                 if manifest.other is None:
                     self._add(manifest)
                 else:
@@ -142,8 +142,9 @@ class Reader:
             runs=self._of(RunObservation),
             pods=pods,
             workspaces=self._of(WorkspaceObservation),
-            newest_probe=max((pod.probed_at for pod in pods if pod.probed_at), default=None),
-            newest_creation=self._newest_creation,
+            time=DumpTime(
+                max((pod.probed_at for pod in pods if pod.probed_at), default=None), self._times.newest
+            ),
             invented_uids=frozenset(known.identity.uid for known in self._known if known.identity.invented),
         )
         names = name_places(place for _, place in self._unreadable)
@@ -167,7 +168,6 @@ class Reader:
         self._namespaces.add(identity.namespace)
         if not self._known.add(Known(identity, observation, manifest.place)):
             return
-        self._note_creation(manifest)
         if isinstance(observation, RunObservation) and observation.invalid and observation.invalid.unreadable:
             field = manifest.place.at(*steps(manifest.content, observation.invalid.path))
             self._unreadable.append((observation, field))
@@ -178,11 +178,6 @@ class Reader:
         namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
         if namespace and isinstance(namespace, str):
             self._namespaces.add(namespace)
-
-    def _note_creation(self, manifest: Manifest) -> None:
-        created = parse_time(manifest.content["metadata"].get("creationTimestamp"))
-        if created and (self._newest_creation is None or created > self._newest_creation):
-            self._newest_creation = created
 
     def _decoded(self, manifest: Manifest) -> Observation | None:
         """What the scheduler sees of an object; None for a Pod that is no Runtime Pod."""

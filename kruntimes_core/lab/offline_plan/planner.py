@@ -6,15 +6,14 @@ is what the scheduler would decide at one moment, wakeups included, until nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from kruntimes_core.engine import events
 from kruntimes_core.engine.api_calls import Applied, Found, Write
-from kruntimes_core.engine.cache.heartbeats import next_heartbeat
-from kruntimes_core.engine.clock import SECOND, Now
+from kruntimes_core.engine.clock import Now
 from kruntimes_core.engine.decisions import (
     Decision,
     NeverFits,
@@ -26,6 +25,7 @@ from kruntimes_core.engine.engine import Engine, Settings
 from kruntimes_core.engine.plugin_work import Runners, Work, WorkResult, plugins_of
 from kruntimes_core.framework.configuration import Configuration, Profiles
 from kruntimes_core.framework.profile import CurrentCall, PluginError
+from kruntimes_core.lab.offline_plan.dump_time import DumpTime, PodStates, pod_states
 from kruntimes_core.model.pod import PodObservation
 from kruntimes_core.model.run import RunObservation
 from kruntimes_core.model.times import format_time
@@ -39,35 +39,9 @@ class PlanInput:
     runs: tuple[RunObservation, ...] = ()
     pods: tuple[PodObservation, ...] = ()
     workspaces: tuple[WorkspaceObservation, ...] = ()
-    newest_probe: datetime | None = None
-    """The newest lastProbeTime of a Runtime Pod, which is about when a dump was made."""
-    newest_creation: datetime | None = None
-    """The newest creationTimestamp of these objects."""
+    time: DumpTime = field(default_factory=DumpTime)
     invented_uids: frozenset[str] = frozenset()
     """UIDs that replace a missing `metadata.uid`, as in files written by hand. They must never be shown."""
-
-    @property
-    def observed_at(self) -> datetime | None:
-        """The time with which to compare heartbeats and delays; None if no object has a time."""
-        return self.newest_probe or self.newest_creation
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Freshness:
-    """How many Pods are ready, apart from the age of their heartbeats, and how many of these are stale."""
-
-    ready: int
-    stale: int
-    at: datetime
-    limit_seconds: float
-    """The age up to which a heartbeat is fresh."""
-
-
-def freshness(pods: Iterable[PodObservation], now: Now, limit: int) -> Freshness:
-    """Judge each Pod's heartbeat as the engine does. limit: in ticks."""
-    ready = [seen for seen in pods if seen.pod.available]
-    stale = sum(next_heartbeat(None, seen.probed_at, now, limit).stale(now) for seen in ready)
-    return Freshness(ready=len(ready), stale=stale, at=now.wall, limit_seconds=limit / SECOND)
 
 
 PLAN_API_VERSION = "kruntimes.io/plan/v1"
@@ -118,11 +92,11 @@ class Planner:
         return self._current.call(plugins_of(work), lambda: work.execute(self._runners))
 
     @property
-    def freshness(self) -> Freshness | None:
-        """How many of the Pods are stale at the time of the plan; None if no Run needed a decision."""
+    def pod_states(self) -> PodStates | None:
+        """The Pods by state at the time of the plan; None if no Run needed a decision."""
         if self._now is None or not self._decisions:
             return None
-        return freshness(self._pods(), self._now, self._settings.heartbeat_staleness)
+        return pod_states(self._pods(), self._now, self._settings.heartbeat_staleness)
 
     def head(self) -> dict[str, Any]:
         """The plan document without its decisions."""

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 
 from kruntimes_core.cli.main import main
 from kruntimes_core.lab.offline_plan.sources import DUMP_COMMAND
-from kruntimes_core.testing import pod_object, run_object, workspace_object
+from kruntimes_core.testing import affinity_object, pod_object, run_object, term_object, workspace_object
 from kruntimes_core.testing.builders import NOW
 
 Plan = Callable[..., tuple[int, str, str]]
@@ -197,6 +198,112 @@ def test_pods_of_another_time_are_told_once(plan: Plan) -> None:
     assert just.startswith(
         "1 of 1 ready Runtime Pod has no heartbeat within 15 s of 2026-01-02T03:04:20.001000Z: "
     )
+
+
+# No Run has the label, and these have not either.
+AFFINITY = affinity_object(required=[term_object({"app": "etl"})])
+LATE = run_object("late", metadata={"creationTimestamp": "2026-01-02T04:04:05Z"})
+
+
+def test_an_outage_of_all_heartbeats_is_the_first_thing_that_is_said(plan: Plan) -> None:
+    foreign = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
+    old = pod_object("py-1", probed_at=NOW - timedelta(seconds=20))
+    code, shown, notes = plan(POD, old, foreign, run_object("r"), LATE, "-o", "json")
+    judged, stale, skipped = notes.splitlines()
+    assert judged == (
+        "no heartbeat since 2026-01-02T03:04:05Z, while Run team-a/late is of 2026-01-02T04:04:05Z:"
+        " judged at the later time (a heartbeat is fresh for 15 s)"
+    )
+    assert stale.startswith("2 of 2 ready Runtime Pods have no heartbeat within 15 s of 2026-01-02T04:04:05Z")
+    assert skipped.startswith("skipped 1 object")
+    assert (code, json.loads(shown)["now"]) == (1, "2026-01-02T04:04:05Z")
+    assert {made["reason"] for made in json.loads(shown)["decisions"]} == {"HeartbeatStale"}
+
+
+SHORTLY_AFTER = "2026-01-02T03:04:21Z"
+
+
+@pytest.mark.parametrize(
+    ("kind", "changed"),
+    [
+        ("Deployment", {"metadata": {"name": "d", "creationTimestamp": SHORTLY_AFTER}}),
+        ("Pod", {"status": {"conditions": [{"type": "Ready", "lastTransitionTime": SHORTLY_AFTER}]}}),
+    ],
+)
+def test_any_object_shows_that_heartbeats_have_ended(plan: Plan, kind: str, changed: dict[str, Any]) -> None:
+    other = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "d", "namespace": "shop"}} | changed
+    _, _, notes = plan(POD, other, run_object("r"))
+    assert notes.startswith(f"no heartbeat since 2026-01-02T03:04:05Z, while {kind} ")
+
+
+def test_the_limit_of_the_configuration_counts(plan: Plan, tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("heartbeatStalenessSeconds: 3600\n")
+    code, _, notes = plan(POD, run_object("r"), LATE, "--config", str(config))
+    assert (code, notes) == (0, "2 Runs: 2 Scheduled\n")
+
+
+def test_a_given_time_is_not_explained(plan: Plan) -> None:
+    code, _, notes = plan(POD, run_object("r"), LATE, "--now", "2026-01-02T03:04:05Z")
+    assert (code, notes) == (0, "2 Runs: 2 Scheduled\n")
+    _, _, notes = plan(POD, LATE, "--now", "2026-01-02T04:04:05Z")
+    assert notes.startswith("1 of 1 ready Runtime Pod has no heartbeat")
+
+
+def test_a_thousand_waiting_runs_of_five_causes_are_a_few_lines(plan: Plan) -> None:
+    counts = {"dead": 300, "large": 40, "absent": 200, "cohort": 60, "full": 400}
+    needs: dict[str, dict[str, Any]] = {
+        "large": {"requests": {"runs": "9"}},
+        "cohort": {"affinity": AFFINITY},
+    }
+    runs = [
+        run_object(f"{runtime}-{number}", runtime=runtime, **needs.get(runtime, {}))
+        for runtime, many in counts.items()
+        for number in range(many)
+    ]
+    dead = pod_object("dead-0", runtime="dead", probed_at=NOW - timedelta(hours=1))
+    pods = [pod_object(f"{runtime}-0", runtime=runtime) for runtime in ("large", "cohort", "full")]
+    held = [run_object(f"held-{number}", runtime="full", pod="full-0") for number in range(2)]
+    code, _, notes = plan(dead, *pods, *held, *runs, "-n", "team-a")
+    assert (code, [line.split() for line in notes.splitlines()[1:]]) == (
+        1,
+        [
+            ["1000", "Runs:", "1000", "Waiting"],
+            ["RUNTIME", "REASON", "NEVER", "RUNS"],
+            ["large", "InsufficientCapacity", "true", "40"],
+            ["full", "InsufficientCapacity", "false", "400"],
+            ["dead", "HeartbeatStale", "false", "300"],
+            ["absent", "NoRuntimePods", "false", "200"],
+            ["cohort", "AffinityNotSatisfied", "false", "60"],
+            ["4", "Runtime", "Pods:", "3", "Available,", "1", "HeartbeatStale"],
+        ],
+    )
+
+
+def test_pods_that_say_the_same_share_a_line_unless_all_are_asked_for(plan: Plan) -> None:
+    pods = [pod_object(f"py-{number}", capacity={"cpu": "4", "runs": "9"}) for number in range(15)]
+    held = [
+        run_object(f"held-{number}", pod=f"py-{number}", requests={"cpu": 3 + number % 2})
+        for number in range(12)
+    ]
+    run = run_object("r", requests={"cpu": "2", "gpu": "1"})
+    asked = [*pods, *held, run, "--explain"]
+    _, shown, _ = plan(*asked)
+    why = "RuntimePodAvailability: InsufficientCapacity"
+    assert [re.split(r" {3,}", line.strip()) for line in shown.splitlines()[5:]] == [
+        ["12 of 15", "rejected", "<none>", f"{why} (cpu: 3..4 in use + 2 requested > 4)"],
+        ["3 of 15", "rejected", "<none>", f"{why} (gpu is not advertised)"],
+    ]
+    _, every, _ = plan(*asked, "--all-pods")
+    assert [line.split()[0] for line in every.splitlines()[5:]] == sorted(f"py-{n}" for n in range(15))
+    (made,) = json.loads(plan(*asked, "-o", "json")[1])["decisions"]
+    assert len(made["candidates"]) == 15
+
+
+def test_all_pods_is_a_way_to_explain(plan: Plan) -> None:
+    code, shown, notes = plan(POD, "--all-pods")
+    assert (code, shown) == (2, "")
+    assert "give --explain too" in notes
 
 
 def test_a_pod_that_the_host_turns_down_shows_the_host_and_the_figures(plan: Plan, tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_outcomes_are_coloured_on_a_terminal(capsys: pytest.CaptureFixture[str])
     assert "\x1b[33mWaiting\x1b[0m" in lines[2]
 
 
-CANDIDATES = [
+CANDIDATES: list[dict[str, Any]] = [
     {
         "pod": "py-0",
         "verdict": "chosen",
@@ -168,6 +168,64 @@ def test_why_is_whole_on_a_narrow_screen(capsys: pytest.CaptureFixture[str]) -> 
     ]
 
 
+def rejected(
+    pod: str, detail: str | None, reason: str = "Full", plugin: str | None = "Mine"
+) -> dict[str, Any]:
+    says = {"pod": pod, "verdict": "rejected", "plugin": plugin, "reason": reason, "detail": detail}
+    return says | {"scores": {}, "total": None}
+
+
+@pytest.mark.parametrize(
+    ("details", "why"),
+    [
+        (["cpu: 4 > 3", "cpu: 10 > 3", "cpu: 9 > 3"], "Mine: Full (cpu: 4..10 > 3)"),
+        (["load 0.5", "load 0.25"], "Mine: Full (load 0.25..0.5)"),
+        (["load 1/2", "load 3/2"], "Mine: Full (load 1..3/2)"),
+        ([None, None], "Mine: Full"),
+        (["", None], "Mine: Full"),
+        (["9" * 5_000, "8" * 5_000], f"Mine: Full ({'8' * 40}..{'9' * 40}"),
+    ],
+)
+def test_pods_rejected_alike_share_a_line(
+    capsys: pytest.CaptureFixture[str], details: list[str | None], why: str
+) -> None:
+    pods = [rejected(f"py-{number}", detail) for number, detail in enumerate(details)]
+    lines = shown(capsys, waiting(candidates=pods), explain=True)
+    (row,) = lines[5:]
+    assert cells(row)[:3] == [f"  {len(pods)} of {len(pods)}", "rejected", "<none>"]
+    assert cells(row)[3].startswith(why)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        rejected("py-1", "cpu: 4 > 3", reason="Stale"),
+        rejected("py-1", "cpu: 4 > 3", plugin=None),
+        rejected("py-1", "gpu: 4 > 3"),
+        rejected("py-1", "cpu:  > 3"),
+        rejected("py-1", None),
+        CANDIDATES[0] | {"pod": "py-1"},
+    ],
+)
+def test_what_differs_in_more_than_figures_has_its_own_line(
+    capsys: pytest.CaptureFixture[str], other: dict[str, Any]
+) -> None:
+    lines = shown(capsys, waiting(candidates=[rejected("py-0", "cpu: 4 > 3"), other]), explain=True)
+    assert [cells(line)[0] for line in lines[5:]] == ["  py-0", "  py-1"]
+
+
+def test_feasible_pods_share_a_line_if_their_scores_are_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    feasible = CANDIDATES[0] | {"verdict": "feasible"}
+    worse = feasible | {"pod": "py-3", "total": 100}
+    pods = [CANDIDATES[0], feasible | {"pod": "py-1"}, feasible | {"pod": "py-2"}, worse]
+    lines = shown(capsys, decision(candidates=pods), explain=True)
+    assert [cells(line)[:3] for line in lines[5:]] == [
+        ["  py-0", "chosen", "200"],
+        ["  2 of 4", "feasible", "200"],
+        ["  py-3", "feasible", "100"],
+    ]
+
+
 # Standard error
 
 UNREADABLE = {"gpu": "1e999999999"}
@@ -220,3 +278,24 @@ def test_the_sum_names_each_outcome_in_one_order() -> None:
 def test_a_plan_without_runs_says_so() -> None:
     assert plan_output.summary([], None) == "no pending Runs"
     assert plan_output.summary([], "team-a") == "no pending Runs in the namespace team-a"
+
+
+def test_what_can_never_be_placed_is_the_first_cause_then_the_most_runs() -> None:
+    never = waiting(never=True)
+    affine = waiting(reason="AffinityNotSatisfied")
+    runs = [affine, waiting(), waiting(), never, decision(), waiting(outcome="Backoff", reason="PluginError")]
+    assert [line.split() for line in plan_output.what_waits(runs, None)] == [
+        ["RUNTIME", "REASON", "NEVER", "RUNS"],
+        ["py", "InsufficientCapacity", "true", "1"],
+        ["py", "InsufficientCapacity", "false", "2"],
+        ["py", "AffinityNotSatisfied", "false", "1"],
+    ]
+    assert list(plan_output.what_waits([decision()], None)) == []
+
+
+def test_causes_beyond_twenty_are_summed_up() -> None:
+    runs = [waiting(runtime=f"py-{number:02}", namespace=f"n-{number % 2}") for number in range(25)]
+    lines = list(plan_output.what_waits([*runs, runs[24], runs[24]], None))
+    assert lines[0].split() == ["NAMESPACE", "RUNTIME", "REASON", "NEVER", "RUNS"]
+    assert lines[1].split() == ["n-0", "py-24", "InsufficientCapacity", "false", "3"]
+    assert (len(lines), lines[-1]) == (22, "  and 5 more in 5 rows")

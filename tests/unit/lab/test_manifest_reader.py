@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from kruntimes_core.engine.clock import SECOND
+from kruntimes_core.lab.offline_plan.dump_time import DumpTime
 from kruntimes_core.lab.offline_plan.manifest_reader import Reader, Reading
 from kruntimes_core.lab.offline_plan.sources import Source, read_sources
 from kruntimes_core.model.decode import Decoder
@@ -15,6 +17,7 @@ from kruntimes_core.model.messages import InputError
 from kruntimes_core.testing import pod_object, run_object, workspace_object
 from kruntimes_core.testing.builders import NOW
 
+LIMIT = 15 * SECOND
 DUMP = Path(__file__).parents[2] / "data" / "dump.yaml"
 
 
@@ -47,8 +50,9 @@ def test_the_dump_of_a_small_busy_cluster() -> None:
     assert {seen.run.namespace for seen in world.runs} == {"analytics", "ml-batch"}
     assert reading.skipped == {"Pod without the label runtime": 2}
     assert reading.unreadable == ()
-    assert world.newest_probe == world.observed_at == datetime(2026, 11, 30, 0, 0, 40, tzinfo=UTC)
-    assert world.newest_creation == datetime(2026, 11, 30, 0, 0, 39, tzinfo=UTC)
+    assert world.time.heartbeat == datetime(2026, 11, 30, 0, 0, 40, tzinfo=UTC)
+    assert world.time.newest is not None
+    assert world.time.newest.at == datetime(2026, 11, 30, 0, 0, 39, tzinfo=UTC)
     assert world.invented_uids == frozenset()
     assert counts[-1] == 96
     assert counts == sorted(counts)
@@ -78,7 +82,7 @@ def test_a_list_of_one_kind_says_what_its_items_are() -> None:
 
 def test_an_empty_list_is_an_answer() -> None:
     assert read(listed()).world.runs == ()
-    assert read("apiVersion: v1\nkind: List\nitems:\n").world.observed_at is None
+    assert read("apiVersion: v1\nkind: List\nitems:\n").world.time == DumpTime()
 
 
 def test_one_list_that_stands_twice_by_an_alias() -> None:
@@ -184,7 +188,7 @@ def test_what_hand_written_files_leave_out() -> None:
     assert world.runs[0].run.namespace == "default"
     assert world.runs[0].run.uid == "name:default/r"
     assert world.invented_uids == {"name:default/r"}
-    assert world.observed_at is None
+    assert world.time == DumpTime()
     assert read(text, namespace="team-a").world.runs[0].run.namespace == "team-a"
     assert read(run_object(namespace="team-b"), namespace="team-a").world.runs[0].run.namespace == "team-b"
 
@@ -245,8 +249,8 @@ def test_the_time_of_a_dump_is_that_of_its_newest_heartbeat() -> None:
     world = read(
         listed(pod_object("py-0", probed_at=newer), pod_object("py-1", probed_at=older), run_object("r"))
     ).world
-    assert (world.newest_probe, world.newest_creation, world.observed_at) == (newer, NOW, newer)
-    assert read(run_object("r")).world.observed_at == NOW
+    assert world.time.heartbeat == world.time.at(LIMIT) == newer
+    assert read(run_object("r")).world.time.at(LIMIT) == NOW
 
 
 def test_a_field_that_cannot_be_read_is_told_with_its_line_and_stops_nobody() -> None:

@@ -12,7 +12,7 @@ from virtual.site import Site
 from kruntimes_core.cluster.client.transport import Call, MaybeSentError, NotSentError, Response
 from kruntimes_core.cluster.event_recorder.event import EventOutcome, EventReason
 from kruntimes_core.testing.builders import make_pod, make_run
-from kruntimes_core.testing.objects import affinity_object, term_object
+from kruntimes_core.testing.objects import affinity_object, pod_object, term_object
 from tests.unit.cluster.event_recorder.scene import AFTER, EventWay, Play, recorder_of
 from tests.unit.cluster.played import event_scene
 
@@ -140,10 +140,44 @@ async def test_nothing_is_said_of_a_namespace_that_is_being_deleted(site: Site, 
     (check,) = recorder_of(site).checks()
     assert check.note == ""
     assert "cannot create events" not in site.log
+    # The next ones are not even sent, until a namespace of that name may be another one.
+    for number in range(20):
+        invalid_run(site, f"more-{number}")
+    site.run("waits")
+    await site.passes(AFTER + 2)
+    assert len(way.calls) == 1
+    assert recorder_of(site).counts[EventReason.INVALID_RUN, EventOutcome.DROPPED] == 20
+    assert recorder_of(site).counts[EventReason.FAILED_SCHEDULING, EventOutcome.DROPPED] == 1
+    way.namespace("team-b")
     way.faults.clear()
+    site.run("elsewhere", namespace="team-b")
+    await site.passes(AFTER + 2)
+    assert way.said() == [("elsewhere", "FailedScheduling", 1)]
+    await site.passes(60)
     invalid_run(site, "other")
     await site.passes(0.5)
-    assert way.said() == [("other", "InvalidRun", 1)]
+    assert way.said()[1:] == [("other", "InvalidRun", 1), ("waits", "FailedScheduling", 1)]
+
+
+@event_scene()
+async def test_what_the_server_says_of_a_namespace_that_is_being_deleted_is_understood(
+    site: Site, way: EventWay
+) -> None:
+    way.namespace("team-b")
+    namespaces = way.server.resources.named("namespaces")
+    pods = way.server.resources.named("pods")
+    held = pod_object("held", namespace="team-b", version="", metadata={"finalizers": ["example.com/keep"]})
+    held["spec"] = {"containers": [{"name": "runtime", "image": "example.invalid/runtime:1"}]}
+    way.server.create(pods, "team-b", held)
+    way.server.delete(namespaces, None, "team-b")
+    site.start()
+    for number in range(20):
+        site.run(f"r{number}", namespace="team-b", runtime=f"rt-{number}")
+    await site.passes(AFTER + 2)
+    assert way.events == []
+    assert len(way.calls) == 1
+    assert recorder_of(site).checks()[0].note == ""
+    assert "cannot create events" not in site.log
 
 
 @event_scene(after=2.0)
@@ -151,7 +185,7 @@ async def test_while_nothing_gets_through_it_is_tried_ever_more_seldom(site: Sit
     way.faults.append(answering(403, FORBIDDEN))
     site.start()
     for number in range(200):
-        site.run(f"r{number:03}")
+        site.run(f"r{number:03}", runtime=f"rt-{number}")
     await site.passes(AFTER + 60)
     assert 5 <= len(way.calls) <= 9
     assert site.log.count("cannot create events.events.k8s.io in team-a: forbidden: grant") == 1

@@ -69,7 +69,7 @@ async def test_nothing_is_sent_after_the_renew_deadline(site: Site) -> None:
     first, _ = await two(site)
     leader = site.replicas[0]
     for number in range(200):
-        site.run(f"r{number:03}")
+        site.run(f"r{number:03}", runtime=f"rt-{number}")
     await site.passes(AFTER + 2)
     assert first.calls
     leader.lease_wire.after.append(refuse_renewals)
@@ -86,7 +86,7 @@ async def test_nothing_is_sent_after_the_renew_deadline(site: Site) -> None:
 async def test_a_leader_that_slept_past_the_deadline_hands_nothing_over(site: Site) -> None:
     first, _ = await two(site)
     for number in range(200):
-        site.run(f"r{number:03}")
+        site.run(f"r{number:03}", runtime=f"rt-{number}")
     await site.passes(AFTER + 2)
     sent = len(first.calls)
     site.replicas[0].clock.sleep_through(11)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from itertools import pairwise
 
 import pytest
@@ -18,17 +17,13 @@ from kruntimes_core.cluster.event_recorder.event import (
     Lane,
     reference_to_run,
 )
-from kruntimes_core.cluster.event_recorder.event_correlator import (
+from kruntimes_core.cluster.event_recorder.event_correlator import EventCorrelator, TokenBucket
+from kruntimes_core.cluster.event_recorder.pending_conditions import (
     ConditionKind,
-    EventCorrelator,
-    NoEvent,
-    PendingCondition,
     PendingConditions,
-    TokenBucket,
 )
-from kruntimes_core.cluster.event_recorder.recorder import EventQueue
-from kruntimes_core.engine.clock import SECOND, Now
-from kruntimes_core.testing.builders import NOW, make_pod, make_run
+from kruntimes_core.engine.clock import SECOND
+from kruntimes_core.testing.builders import make_pod, make_run
 from kruntimes_core.testing.objects import affinity_object, term_object
 from tests.unit.cluster.event_recorder.scene import AFTER, REPEAT, EventWay, Play, recorder_of
 from tests.unit.cluster.played import event_scene
@@ -46,7 +41,7 @@ def most_in_a_second(way: EventWay) -> int:
 async def test_a_crowd_is_told_of_at_the_pace_and_after_a_burst(site: Site, way: EventWay) -> None:
     site.start()
     for number in range(200):
-        site.run(f"r{number:03}")
+        site.run(f"r{number:03}", runtime=f"rt-{number}")
     await site.passes(AFTER + 5)
     assert len(way.calls) == 25 + 5 * 5
     assert 25 < most_in_a_second(way) <= 25 + 5
@@ -56,33 +51,12 @@ async def test_a_crowd_is_told_of_at_the_pace_and_after_a_burst(site: Site, way:
     assert way.at_a_time == 1
 
 
-def test_of_a_crowd_no_more_are_looked_at_than_are_told_of() -> None:
-    conditions = PendingConditions(60 * SECOND)
-    looked: Counter[str] = Counter()
-
-    def look(condition: PendingCondition, now: Now) -> NoEvent:
-        looked[condition.name] += 1
-        return NoEvent.EARLY
-
-    queue = EventQueue(conditions, look)
-    for number in range(CROWD):
-        conditions.observe(("team-a", str(number)), str(number), ConditionKind.WAITING, number)
-    assert queue.pop(Now(NOW, 60 * SECOND - 1)) is None
-    assert looked == {}
-    for _ in range(3):
-        queue.pop(Now(NOW, 60 * SECOND))
-    assert looked == {"0": 1}
-    for _ in range(6):
-        queue.pop(Now(NOW, 61 * SECOND))
-    assert looked == {str(number): 1 for number in range(7)}
-
-
 @event_scene()
 async def test_a_crowd_beside_which_others_are_told_of_too(site: Site, way: EventWay) -> None:
     """What lasts is told of for minutes, and an invalid Run does not wait for that."""
     site.start()
     for number in range(300):
-        site.run(f"r{number:03}")
+        site.run(f"r{number:03}", runtime=f"rt-{number}")
     await site.passes(AFTER + 10)
     site.run("bad", affinity=affinity_object(required=[term_object()]))
     await site.passes(2)
@@ -106,7 +80,7 @@ async def test_what_is_beyond_the_queue_is_dropped_and_counted(site: Site, way: 
 
 
 def test_no_more_runs_are_watched_than_can_be_told_of() -> None:
-    conditions = PendingConditions(SECOND, most=3)
+    conditions = PendingConditions(SECOND, SECOND, most=3)
     noted = [conditions.observe(("a", str(number)), "r", ConditionKind.WAITING, 0) for number in range(5)]
     assert noted == [True, True, True, False, False]
     conditions.end(("a", "1"))
@@ -114,12 +88,12 @@ def test_no_more_runs_are_watched_than_can_be_told_of() -> None:
 
 
 def test_runs_that_came_and_went_leave_nothing() -> None:
-    conditions = PendingConditions(60 * SECOND)
+    conditions = PendingConditions(60 * SECOND, SECOND)
     for number in range(CROWD):
         conditions.observe(("a", str(number)), "r", ConditionKind.WAITING, 0)
         conditions.end(("a", str(number)))
     assert len(conditions) == 0
-    assert len(conditions._heap) < 2_000
+    assert conditions.next_at(0) is None
 
 
 def test_events_that_were_written_longest_ago_are_forgotten_first() -> None:
@@ -164,7 +138,7 @@ def test_the_pace_is_what_was_asked_for(announced: Play, per_second: float) -> N
     async def scene(site: Site, way: EventWay) -> None:
         site.start()
         for number in range(220):
-            site.run(f"r{number:03}")
+            site.run(f"r{number:03}", runtime=f"rt-{number}")
         await site.passes(AFTER + 1)
         begun = len(way.calls)
         await site.passes(2)
@@ -183,7 +157,7 @@ async def test_an_event_does_not_change_with_every_try_of_its_run(site: Site, wa
     site.run("small")
     await site.passes(1)
     site.run("big", requests={"runs": 2})
-    for number in range(int(AFTER + REPEAT)):
+    for number in range(int(AFTER + REPEAT) + 1):
         site.run(f"r{number}")
         await site.passes(0.5)
         site.end("small" if not number else f"r{number - 1}")

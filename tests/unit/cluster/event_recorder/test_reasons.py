@@ -277,6 +277,7 @@ def test_these_are_all_reasons() -> None:
     assert [reason.value for reason in EventReason] == [
         "FailedScheduling",
         "NeverFits",
+        "HeartbeatStale",
         "PluginError",
         "FailedUpdateStatus",
         "InvalidRun",
