@@ -16,8 +16,11 @@ class ProfileDependencies:
     It follows from the arguments that the hooks name: a hook can depend on nothing else.
     """
 
-    every_change: bool
-    """A filter or reserve names `snapshot` or `run`, or is stateful: any change of the namespace."""
+    any_change: bool
+    """Any change of the namespace may turn the answer for a waiting Run.
+
+    A filter or reserve names `snapshot` or `run`, or is stateful, or a prefilter may return another state.
+    """
     prefilter_again: bool
     """A prefilter names `snapshot` or is stateful: its state may differ after any change."""
     snapshot_counts: bool
@@ -33,17 +36,14 @@ class ProfileDependencies:
             for hook in ("prefilter", "filter", "reserve")
         }
         pods = [*names["filter"], *names["reserve"]]
+        prefilter_again = any(stateful or "snapshot" in n for stateful, n in names["prefilter"])
         return cls(
-            every_change=any(stateful or "snapshot" in n or "run" in n for stateful, n in pods),
-            prefilter_again=any(stateful or "snapshot" in n for stateful, n in names["prefilter"]),
+            any_change=prefilter_again
+            or any(stateful or "snapshot" in n or "run" in n for stateful, n in pods),
+            prefilter_again=prefilter_again,
             snapshot_counts=any("snapshot" in n for _, n in [*names["prefilter"], *names["filter"]]),
             reserves=bool(names["reserve"]),
         )
-
-    @property
-    def any_change(self) -> bool:
-        """Whether any change in the namespace may turn the answer for a waiting Run."""
-        return self.every_change or self.prefilter_again
 
 
 class CurrentProfiles:

@@ -38,7 +38,8 @@ class FailureHandler:
 
         current: whether nothing changed that it was not answered for.
         """
-        entry, message = cycle.entry, waiting_message_of(cycle, outcome)
+        entry = cycle.entry
+        message = reserve_message(cycle) if cycle.turned_down else outcome.waiting_message
         self._counters.synced(SyncResult.NO_PODS)
         if cycle.turned_down:
             self._queue.back_off(entry)
@@ -114,10 +115,8 @@ class FailureHandler:
         self._counters.plugin_failed(error.plugin, error.hook)
 
 
-def waiting_message_of(cycle: Cycle, outcome: Unschedulable) -> WaitingMessage:
-    """Why the Run waits; a Pod that was reserved in vain had passed every filter."""
-    if not cycle.turned_down:
-        return outcome.waiting_message
+def reserve_message(cycle: Cycle) -> WaitingMessage:
+    """Why a Run waits if `reserve` turned down every Pod that the filters let pass."""
     last = list(cycle.turned_down.values())[-1]
     completion = BASE_COMPLETION
     for plugin in cycle.profile.plugins:

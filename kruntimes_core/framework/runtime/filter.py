@@ -66,7 +66,9 @@ class FilterAnswers(PodAnswers):
 
     def knows(self, position: int, answer: Reject | None) -> bool:
         """See `PodAnswers`. Only what was checked is known."""
-        return (answer is None or answer is self._last) and self._has(_kind(answer), 1 << position)
+        if answer is None:
+            return bool(self.passed >> position & 1)
+        return answer is self._last and self._has(_kind(answer), 1 << position)
 
     def learn(self, positions: Sequence[int], taken: int, answers: list[Reject | None]) -> None:
         """See `PodAnswers`."""

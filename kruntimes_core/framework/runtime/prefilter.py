@@ -184,7 +184,7 @@ class PreFilters:
 
         before: the state that this very Run had.
         """
-        workspace = _workspace_of(run, snapshot)
+        workspace = _workspace_of(run, run.workspace, snapshot) if run.workspace is not None else None
         if not self._reusable:
             return self._call(run, snapshot, workspace)
         if before is not None and before.workspace == workspace and before.holds(snapshot.targets):
@@ -300,11 +300,9 @@ def _own_class(profile: Profile) -> bool:
     )
 
 
-def _workspace_of(run: Run, snapshot: Snapshot) -> Workspace | None:
-    """The PersistentWorkspace that `run` names: as known, as Missing, or None if it names none."""
-    if run.workspace is None:
-        return None
-    known = snapshot.workspaces.get(run.workspace)
+def _workspace_of(run: Run, name: str, snapshot: Snapshot) -> Workspace:
+    """The PersistentWorkspace that `run` names, as known or as Missing."""
+    known = snapshot.workspaces.get(name)
     if known is not None:
         return known
-    return Workspace(namespace=run.namespace, name=run.workspace, runtime="", phase=WorkspacePhase.MISSING)
+    return Workspace(namespace=run.namespace, name=name, runtime="", phase=WorkspacePhase.MISSING)

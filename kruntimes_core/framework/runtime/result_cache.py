@@ -42,7 +42,7 @@ class PlanInputs:
     state: PreFilterState
     pods: PodSet
     calls: int = 0
-    """How often this plan called filters and scorers; each call is for one Pod."""
+    """How often this plan called hooks for one Pod."""
 
 
 class PodAnswers(ABC):

@@ -44,7 +44,7 @@ class Runner:
         self._cache = ResultCache(self._filters.caches, self._scorers.caches)
         self._pod_sets: dict[tuple[str, str], PodSet] = {}
         self.calls = 0
-        """How often plans called filters and scorers; each call is for one Pod."""
+        """How often plans called filters; each call is for one Pod."""
 
     def plan(
         self,
@@ -63,11 +63,11 @@ class Runner:
             return inputs
         pods, results = inputs.pods, self._cache.of(inputs)
         filtered = self._filters.run(inputs, results.filters, pods.present)
-        left_out = pods.named(excluded) if excluded else 0
-        best = self._scorers.best(inputs, results.scores, filtered.feasible & ~left_out)
         self.calls += inputs.calls
-        if best is None:
+        feasible = filtered.feasible & ~pods.named(excluded) if excluded else filtered.feasible
+        if not feasible:
             return self._unschedulable(inputs, results, filtered)
+        best = self._scorers.best(inputs, results.scores, feasible)
         return ScheduleResult(
             prefilter_state=inputs.state,
             rejections=self._filters.counted(filtered),

@@ -178,13 +178,11 @@ class Scorers:
             for cache in self.caches
         )
 
-    def best(self, inputs: PlanInputs, scores: Sequence[ScoreAnswers], feasible: int) -> int | None:
-        """The position of the best Pod in the set `feasible`, None if that is empty. Raises `PluginError`.
+    def best(self, inputs: PlanInputs, scores: Sequence[ScoreAnswers], feasible: int) -> int:
+        """The position of the best Pod in the set `feasible`, which is not empty. Raises `PluginError`.
 
         scores: the answers for this Run's states.
         """
-        if not feasible:
-            return None
         self._update(inputs, scores, feasible)
         if self._by_raw and all(answers.comparable for answers in scores):
             telling = [place for place, answers in enumerate(scores) if answers.tells_apart(feasible)]
