@@ -45,7 +45,7 @@ from kruntimes_core.framework.profile import PluginError
 from kruntimes_core.framework.runtime import BASE_COMPLETION, waiting_text
 from kruntimes_core.model.pod import RuntimePod, Unavailability
 from kruntimes_core.model.run import Phase, Run
-from kruntimes_core.model.snapshot import Pods
+from kruntimes_core.model.snapshot import Snapshot
 
 NEVER = "no runtime pod advertises that much room, even when idle"
 OUTAGE = "no ready runtime pod has a fresh heartbeat"
@@ -183,36 +183,36 @@ class ConditionEvents:
     def _waits(self, decision: Decision, now: Now) -> Cause:
         """By the Pods of now. Thousands of Runs are looked at together, with few different requests."""
         run = decision.run
-        pods = self._engine.cache.pods_of(run.namespace, run.runtime)
         if now.ticks >= self._known_until:
             self._known.clear()
             self._known_until = now.ticks + _KNOWN_FOR
         runtime = run.namespace, run.runtime
         known = self._known.get(runtime)
-        if known is None or known.pods is not pods:
-            known = self._known[runtime] = WaitingCauses(pods)
-        cause = known.causes.get((run.request, decision.message))
-        if cause is None:
-            snapshot = self._engine.cache.snapshot(*runtime, now.wall)
-            never = known.never_fits.of(replace(decision, snapshot=snapshot))
-            cause = known.causes[run.request, decision.message] = known.cause(decision, never=never)
-        return cause
+        if known is None:
+            known = self._known[runtime] = WaitingCauses(self._engine.cache.snapshot(*runtime, now.wall))
+        return known.of(decision)
 
 
 class WaitingCauses:
-    """Why Runs of one Runtime wait, while its Pods stay the same."""
+    """Why Runs of one Runtime wait, by what is known of its Pods at one moment."""
 
-    def __init__(self, pods: Pods) -> None:
-        self.pods = pods
-        self.never_fits = NeverFits()
-        self.causes: dict[tuple[object, str], Cause] = {}
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._states = {pod.unavailable for pod in snapshot.pods.values()}
+        self._never_fits = NeverFits()
+        self._causes: dict[tuple[object, str], Cause] = {}
         """By request and text."""
-        self._states = {pod.unavailable for pod in pods.values()}
 
-    def cause(self, decision: Decision, *, never: bool) -> Cause:
-        """Why a Run waits. never: its request fits none of the Pods."""
+    def of(self, decision: Decision) -> Cause:
+        """Why the Run of a decision waits."""
+        key = decision.run.request, decision.message
+        if key not in self._causes:
+            self._causes[key] = self._cause(decision)
+        return self._causes[key]
+
+    def _cause(self, decision: Decision) -> Cause:
         reason, note = EventReason.FAILED_SCHEDULING, decision.message
-        if never:
+        if self._never_fits.of(replace(decision, snapshot=self._snapshot)):
             reason, note = EventReason.NEVER_FITS, f"{decision.message}: {NEVER}"
         elif None not in self._states:
             # No Pod is available, which holds all Runs back, whatever they waited for before.
