@@ -37,7 +37,7 @@ class NoEvent(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class PendingCause:
     """Why Runs of one Runtime are held back, in the words of their Event."""
 
     namespace: str
@@ -69,7 +69,7 @@ class PendingCondition:
 class SharedCause:
     """The Runs that one cause holds back, and their Event. Changed by `PendingConditions` alone."""
 
-    cause: Cause
+    cause: PendingCause
     conditions: dict[RunKey, PendingCondition] = field(default_factory=dict)
     """One at least, while anything is to be said."""
     next_at: int = 0
@@ -103,7 +103,7 @@ class PendingConditions:
         self._repeat = repeat
         self._most = most
         self._conditions: dict[RunKey, PendingCondition] = {}
-        self._causes: dict[Cause, SharedCause] = {}
+        self._causes: dict[PendingCause, SharedCause] = {}
         self._round: deque[PendingCondition] | None = None
         """Those that are still to be looked at in this round; None between two rounds."""
         self._round_at = 0
@@ -168,7 +168,7 @@ class PendingConditions:
             if not shared.conditions:
                 del self._causes[shared.cause]
 
-    def holds(self, condition: PendingCondition, cause: Cause, arrival: int) -> None:
+    def holds(self, condition: PendingCondition, cause: PendingCause, arrival: int) -> None:
         """A condition that was looked at has this cause. arrival: the Run's place in the order of arrival."""
         condition.arrival = arrival
         if condition.shares is None or condition.shares.cause != cause:

@@ -19,7 +19,7 @@ from kruntimes_core.cluster.event_recorder.event import (
     run_reference,
 )
 from kruntimes_core.cluster.event_recorder.pending_conditions import (
-    Cause,
+    PendingCause,
     ConditionKind,
     NoEvent,
     PendingCondition,
@@ -142,7 +142,7 @@ class EventSources:
 class HeldBack:
     """What holds a Run back, and the Run's place in the order of arrival."""
 
-    cause: Cause
+    cause: PendingCause
     arrival: int
 
 
@@ -170,17 +170,21 @@ class ConditionEvents:
         cause = self._cause(condition, entry.decision, now)
         return HeldBack(cause, entry.arrival) if cause is not None else NoEvent.OVER
 
-    def _cause(self, condition: PendingCondition, decision: Decision, now: Now) -> Cause | None:
+    def _cause(self, condition: PendingCondition, decision: Decision, now: Now) -> PendingCause | None:
         run = decision.run
         if condition.kind is ConditionKind.UNWRITTEN:
-            return Cause(run.namespace, run.runtime, EventReason.FAILED_UPDATE_STATUS, condition.refusal)
+            return PendingCause(
+                run.namespace, run.runtime, EventReason.FAILED_UPDATE_STATUS, condition.refusal
+            )
         if decision.error is not None:
-            return Cause(run.namespace, run.runtime, EventReason.PLUGIN_ERROR, _failure(decision.error))
+            return PendingCause(
+                run.namespace, run.runtime, EventReason.PLUGIN_ERROR, _failure(decision.error)
+            )
         if decision.outcome is Outcome.WAITING:
             return self._waits(decision, now)
         return None
 
-    def _waits(self, decision: Decision, now: Now) -> Cause:
+    def _waits(self, decision: Decision, now: Now) -> PendingCause:
         """By the Pods of now. Thousands of Runs are looked at together, with few different requests."""
         run = decision.run
         if now.ticks >= self._known_until:
@@ -200,17 +204,17 @@ class WaitingCauses:
         self._snapshot = snapshot
         self._states = {pod.unavailable for pod in snapshot.pods.values()}
         self._never_fits = NeverFits()
-        self._causes: dict[tuple[object, str], Cause] = {}
+        self._causes: dict[tuple[object, str], PendingCause] = {}
         """By request and text."""
 
-    def of(self, decision: Decision) -> Cause:
+    def of(self, decision: Decision) -> PendingCause:
         """Why the Run of a decision waits."""
         key = decision.run.request, decision.message
         if key not in self._causes:
             self._causes[key] = self._cause(decision)
         return self._causes[key]
 
-    def _cause(self, decision: Decision) -> Cause:
+    def _cause(self, decision: Decision) -> PendingCause:
         reason, note = EventReason.FAILED_SCHEDULING, decision.message
         if self._never_fits.of(replace(decision, snapshot=self._snapshot)):
             reason, note = EventReason.NEVER_FITS, f"{decision.message}: {NEVER}"
@@ -219,7 +223,7 @@ class WaitingCauses:
             note = waiting_text(BASE_COMPLETION, decision.run.runtime)
             if Unavailability.HEARTBEAT_STALE in self._states:
                 reason, note = EventReason.HEARTBEAT_STALE, f"{note}: {OUTAGE}"
-        return Cause(decision.run.namespace, decision.run.runtime, reason, note)
+        return PendingCause(decision.run.namespace, decision.run.runtime, reason, note)
 
 
 def _ended(condition: PendingCondition, entry: RunEntry, decision: Decision) -> EventContent | NoEvent:

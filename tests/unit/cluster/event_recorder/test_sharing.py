@@ -18,7 +18,7 @@ from kruntimes_core.cluster.event_recorder.event import (
     shared_note,
 )
 from kruntimes_core.cluster.event_recorder.pending_conditions import (
-    Cause,
+    PendingCause,
     ConditionKind,
     NoEvent,
     PendingCondition,
@@ -265,7 +265,7 @@ def queue_of(
 
 
 def held(reason: EventReason, arrival: int = 0, runtime: str = "py") -> HeldBack:
-    return HeldBack(Cause("a", runtime, reason, "waits"), arrival)
+    return HeldBack(PendingCause("a", runtime, reason, "waits"), arrival)
 
 
 def looked_through(queue: EventQueue, at: int) -> None:
