@@ -19,9 +19,9 @@ from kruntimes_core.cluster.event_recorder.event import (
     run_reference,
 )
 from kruntimes_core.cluster.event_recorder.pending_conditions import (
-    PendingCause,
     ConditionKind,
     NoEvent,
+    PendingCause,
     PendingCondition,
     PendingConditions,
 )

@@ -18,9 +18,9 @@ from kruntimes_core.cluster.event_recorder.event import (
     shared_note,
 )
 from kruntimes_core.cluster.event_recorder.pending_conditions import (
-    PendingCause,
     ConditionKind,
     NoEvent,
+    PendingCause,
     PendingCondition,
     PendingConditions,
 )
