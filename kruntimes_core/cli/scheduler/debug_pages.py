@@ -15,6 +15,7 @@ from kruntimes_core.cluster.dry_run.report import report_document
 from kruntimes_core.cluster.observability.endpoints import Page
 from kruntimes_core.framework.configuration import (
     Configuration,
+    Profiles,
     describe_plugins,
     effective_document,
     plugins_document,
@@ -72,15 +73,21 @@ def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
 # What decides
 
 
-def decider_pages(in_force: Callable[[], tuple[Configuration, PluginRegistry]]) -> dict[str, Page]:
+def decider_pages(in_force: Callable[[], tuple[Configuration, PluginRegistry, Profiles]]) -> dict[str, Page]:
     """Pages of the configuration and of the plugins by which Runs are placed now, as documents.
 
-    in_force: the configuration and its plugins; called for each request.
+    in_force: the configuration, its plugins, and the profiles built from it; called for each request.
     """
-    return {
-        "/configuration": lambda _: _json(effective_document(*in_force())),
-        "/plugins": lambda _: _json(plugins_document(describe_plugins(*in_force()))),
-    }
+
+    def configuration(_: object) -> tuple[str, str]:
+        now, registry, _profiles = in_force()
+        return _json(effective_document(now, registry))
+
+    def plugins(_: object) -> tuple[str, str]:
+        now, registry, profiles = in_force()
+        return _json(plugins_document(describe_plugins(now, registry, decides=profiles)))
+
+    return {"/configuration": configuration, "/plugins": plugins}
 
 
 def _json(document: Any) -> tuple[str, str]:

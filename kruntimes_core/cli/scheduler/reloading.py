@@ -38,15 +38,16 @@ class Reloading:
         path: str | None,
         started_with: Configuration,
         registry: PluginRegistry,
+        profiles: Profiles,
         build: Callable[[Configuration, PluginRegistry], Profiles],
         log: Log,
     ) -> None:
-        """use: places Runs by these profiles from then on. registry: of the plugins that decide now.
+        """use: places Runs by these profiles from then on. registry, profiles: of what decides now.
 
         path: of the configuration; None for the defaults. build: see `ThreadPluginWorker.build`.
         """
-        self.in_force = (started_with, registry)
-        """The configuration by which Runs are placed now, and its plugins."""
+        self.in_force = (started_with, registry, profiles)
+        """The configuration by which Runs are placed now, its plugins, and the profiles built from it."""
         self._build = build
         self._reload = use
         self._path = path
@@ -126,7 +127,7 @@ class Reloading:
         restart_needed: str | None,
     ) -> None:
         self._reload(profiles)
-        self.in_force = (configuration, registry)
+        self.in_force = (configuration, registry, profiles)
         later = ",".join(
             field.alias or name
             for name, field in Configuration.model_fields.items()

@@ -155,7 +155,9 @@ async def _serve(
     log_loop_problems(asyncio.get_running_loop(), log, clock)
     async with scheduler_of(arguments, connection, clock, log) as host:
         build = arguments.plugin_worker.build
-        reloading = Reloading(host.reload, options.config, arguments.configuration, registry, build, log)
+        reloading = Reloading(
+            host.reload, options.config, arguments.configuration, registry, arguments.profiles, build, log
+        )
         endpoints = _endpoints(host, clock, reloading, RequestProblems(log, clock))
         try:
             await endpoints.open(*addresses)

@@ -162,12 +162,16 @@ def build_profiles(
 
 
 def describe_plugins(
-    configuration: Configuration | None, registry: PluginRegistry, attempts: BuildAttempts | None = None
+    configuration: Configuration | None,
+    registry: PluginRegistry,
+    attempts: BuildAttempts | None = None,
+    decides: Profiles | None = None,
 ) -> list[PluginState]:
     """The state of every installed plugin in each profile; works when the host would not start.
 
     configuration: None when it cannot be read; then there are no profiles. attempts: of `build_profiles` with
     the same configuration; each active plugin that is not among them is built, so that "active" means it.
+    decides: the profiles built from it, in a host that runs: then nothing is imported or built here.
     Out: profile by profile, first what is active, in the order in which it is called, then the rest by name.
     Raises nothing, and imports no plugin that every profile disables by its name.
     """
@@ -178,7 +182,10 @@ def describe_plugins(
             for name in registry.names
             for claim in registry.discovered(name)
         ]
-    return [state for one in _builders(configuration, registry, attempts) for state in one.states()]
+    if decides is not None:
+        attempts = {(one.name, plugin.name): plugin for one in decides.all for plugin in one.plugins}
+    builders = _builders(configuration, registry, attempts)
+    return [state for one in builders for state in one.states(imports=decides is None)]
 
 
 def plugins_document(states: Sequence[PluginState]) -> dict[str, Any]:
@@ -258,12 +265,13 @@ class _ProfileBuilder:
             f" Pods that are full or not ready: {remedy}, or set allowNoCapacityFilter: true",
         )
 
-    def states(self) -> list[PluginState]:
-        """See `describe_plugins`."""
+    def states(self, imports: bool) -> list[PluginState]:
+        """See `describe_plugins`. imports: import what is not active, to know its hooks."""
         configured = {plugin.name: plugin for plugin in configured_plugins(self.profile, self.registry)}
-        self._build_what_was_not_tried(configured.values())
+        if imports:
+            self._build_what_was_not_tried(configured.values())
         names = dict.fromkeys([*configured, *self.registry.names])
-        states = [state for name in names for state in self._states(name, configured.get(name))]
+        states = [state for name in names for state in self._states(name, configured.get(name), imports)]
         for claim in self.registry.shadowed:
             why = f"{claim.shadowed_by} comes first on the path, and counts: uninstall one of the two"
             states.append(_state(claim, self.profile, ActivationState.SHADOWED, why=why))
@@ -341,11 +349,13 @@ class _ProfileBuilder:
                 if (self.profile.name, plugin.name) not in self.attempts and is_active(plugin, self.registry):
                     self._attempt(plugin)
 
-    def _states(self, name: str, plugin: ConfiguredPlugin | None) -> Iterator[PluginState]:
+    def _states(self, name: str, plugin: ConfiguredPlugin | None, imports: bool) -> Iterator[PluginState]:
         for claim in self.registry.discovered(name):
             if plugin is None and name in self.profile.plugins.disabled:
                 why = f"named in {dotted(self.profile.path)}.disabled"
                 yield _state(claim, self.profile, ActivationState.DISABLED, why=why)
+            elif plugin is None and not imports:
+                yield _state(claim, self.profile, ActivationState.DISABLED, why=self._why_not_named())
             elif (error := self.registry.error(name)) is None:
                 yield self._state_of_loaded(claim, plugin)
             elif self.registry.is_duplicate(name):
@@ -356,12 +366,10 @@ class _ProfileBuilder:
     def _state_of_loaded(self, claim: DiscoveredPlugin, plugin: ConfiguredPlugin | None) -> PluginState:
         loaded = self.registry.load(claim.name)
         hooks = tuple(hook for hook in hook_names() if hook in loaded.hooks)
-        place = dotted(self.profile.path)
         if plugin is None:
-            why = f'{place}.disabled has "*", and {place}.enabled does not name it'
-            return _state(claim, self.profile, ActivationState.DISABLED, hooks, why=why)
+            return _state(claim, self.profile, ActivationState.DISABLED, hooks, why=self._why_not_named())
         if not is_active(plugin, self.registry):
-            why = f"off by default: name it in {place}.enabled to use it"
+            why = f"off by default: name it in {dotted(self.profile.path)}.enabled to use it"
             return _state(claim, self.profile, ActivationState.OFF_BY_DEFAULT, hooks, why=why)
         error = self.attempts.get((self.profile.name, claim.name))
         if isinstance(error, InputError):
@@ -369,6 +377,10 @@ class _ProfileBuilder:
             return _state(claim, self.profile, ActivationState.BROKEN, hooks, why=why)
         weight = plugin.weight if "score" in hooks else None
         return _state(claim, self.profile, ActivationState.ACTIVE, hooks, weight)
+
+    def _why_not_named(self) -> str:
+        place = dotted(self.profile.path)
+        return f'{place}.disabled has "*", and {place}.enabled does not name it'
 
 
 def _build_again(

@@ -9,17 +9,48 @@ import pytest
 from kruntimes_core.cli.scheduler.command import SchedulerOptions
 from kruntimes_core.cli.scheduler.debug_pages import decider_pages
 from kruntimes_core.cli.scheduler.serve import addresses_of
-from kruntimes_core.framework.configuration import Configuration, load_configuration
+from kruntimes_core.framework.configuration import (
+    Configuration,
+    Profiles,
+    active_plugins,
+    build_profiles,
+    load_configuration,
+)
 from kruntimes_core.framework.plugin_registry import PluginRegistry
 from kruntimes_core.model.messages import InputError
 
 NARROW = (
     "apiVersion: kruntimes.io/config/v1\nkind: SchedulerConfiguration\nplugins: {disabled: [LeastLoaded]}\n"
 )
+ONLY_ONE = (
+    "apiVersion: kruntimes.io/config/v1\nkind: SchedulerConfiguration\n"
+    "plugins: {disabled: ['*'], enabled: [{name: RuntimePodAvailability}]}\n"
+)
+
+
+def built(configuration: Configuration) -> tuple[Configuration, PluginRegistry, Profiles]:
+    registry = PluginRegistry()
+    return configuration, registry, build_profiles(configuration, registry)
+
+
+@pytest.mark.parametrize("text", [ONLY_ONE, NARROW], ids=["all others disabled", "one disabled"])
+def test_a_page_imports_and_builds_nothing(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made on the loop: the constructor of a plugin may take for ever."""
+    in_force = built(load_configuration(text, "config"))
+    pages = decider_pages(lambda: in_force)
+
+    def called(*_: object, **__: object) -> None:
+        raise AssertionError("a plugin was imported or built")
+
+    monkeypatch.setattr(active_plugins, "build_plugin", called)
+    monkeypatch.setattr("kruntimes_core.framework.plugin_registry.registry._load", called)
+    states = {one["name"]: one["state"] for one in json.loads(pages["/plugins"]({})[0])["plugins"]}
+    assert states["RuntimePodAvailability"] == "active"
+    assert states["ZoneSpread"] == ("disabled" if text == ONLY_ONE else "off by default")
 
 
 def test_the_pages_show_what_is_in_force_when_they_are_read() -> None:
-    in_force = (Configuration(), PluginRegistry())
+    in_force = built(Configuration())
     pages = decider_pages(lambda: in_force)
 
     def active() -> set[str]:
@@ -34,7 +65,7 @@ def test_the_pages_show_what_is_in_force_when_they_are_read() -> None:
 
     assert "LeastLoaded" in active()
     assert active() == enabled()
-    in_force = (load_configuration(NARROW, "config"), PluginRegistry())
+    in_force = built(load_configuration(NARROW, "config"))
     assert "LeastLoaded" not in active()
     assert active() == enabled()
 

@@ -174,9 +174,12 @@ def test_a_reload_that_hangs_is_told_and_a_later_one_is_taken(
 
     async def scene() -> None:
         worker = ThreadPluginWorker(log, limit_seconds=LIMIT)
-        worker.build(Configuration(), PluginRegistry())
+        configuration, registry = Configuration(), PluginRegistry()
+        profiles = worker.build(configuration, registry)
         install(step, hang)
-        reloading = Reloading(host.reload, str(path), Configuration(), PluginRegistry(), worker.build, log)
+        reloading = Reloading(
+            host.reload, str(path), configuration, PluginRegistry(), profiles, worker.build, log
+        )
         for number in (1, 2):
             reloading.begin()
             await told(number)

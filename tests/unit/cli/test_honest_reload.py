@@ -102,7 +102,7 @@ class Scheduler:
         self.profiles = build_profiles(configuration, registry)
         self._lines = io.StringIO()
         log = Log(self._lines, SystemClock())
-        self.reloading = Reloading(self._use, str(path), configuration, registry, build, log)
+        self.reloading = Reloading(self._use, str(path), configuration, registry, self.profiles, build, log)
 
     def _use(self, profiles: Profiles) -> None:
         self.profiles = profiles

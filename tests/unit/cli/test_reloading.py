@@ -42,6 +42,9 @@ class Host:
         self.profiles.append(profiles)
 
 
+SUPPLIED = build_profiles(Configuration(), PluginRegistry())
+
+
 def reloaded(path: str | None, begin: Callable[[Reloading], None] = Reloading.begin) -> tuple[Host, str]:
     """A host that was started with defaults and a steady heartbeat, and the line that came of reloading."""
 
@@ -53,6 +56,7 @@ def reloaded(path: str | None, begin: Callable[[Reloading], None] = Reloading.be
                 path,
                 load_configuration(STEADY, "config"),
                 PluginRegistry(),
+                SUPPLIED,
                 build_profiles,
                 Log(lines, SystemClock()),
             )
@@ -131,7 +135,7 @@ def test_a_configuration_that_is_being_read_is_not_read_twice() -> None:
     async def main() -> tuple[str, Host]:
         host, lines = Host(), Lines()
         begun = Reloading(
-            host.reload, None, Configuration(), PluginRegistry(), hang, Log(lines, SystemClock())
+            host.reload, None, Configuration(), PluginRegistry(), SUPPLIED, hang, Log(lines, SystemClock())
         )
         begun.begin()
         begun.begin()
@@ -168,6 +172,7 @@ def test_sighup_stays_what_it_is_on_a_terminal(monkeypatch: pytest.MonkeyPatch) 
             None,
             Configuration(),
             PluginRegistry(),
+            SUPPLIED,
             build_profiles,
             Log(Lines(), SystemClock()),
         ).on_hangup()
