@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -162,7 +163,9 @@ def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield place.kubeconfig_of(ADMINISTRATOR, tmp_path_factory.mktemp("cluster"))
 
 
-def lines_of_a_scheduler(folder: Path, kubeconfig: Path, kind: Kind, patch: pytest.MonkeyPatch) -> list[dict]:
+def lines_of_a_scheduler(
+    folder: Path, kubeconfig: Path, kind: Kind, patch: pytest.MonkeyPatch
+) -> list[dict[str, Any]]:
     patch.setenv("PYTHONPATH", str(install(folder, kind)[0].root))
     addresses = ("--metrics-bind-address=0", "--health-probe-bind-address=0")
     scheduler = Scheduler([f"--kubeconfig={kubeconfig}", *addresses])

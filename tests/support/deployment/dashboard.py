@@ -216,7 +216,8 @@ def dashboard_json() -> str:
         for panel in panels:
             width = _WIDTH // (4 if len(panels) == 4 else 3)
             made.with_panel(_drawn(panel).id(next(numbers)).span(width))
-    return JSONEncoder(sort_keys=True, indent=2).encode(made.build()) + "\n"
+    encoded: str = JSONEncoder(sort_keys=True, indent=2).encode(made.build())
+    return f"{encoded}\n"
 
 
 def _variable(label: str, series: str) -> dashboard.QueryVariable:
