@@ -133,7 +133,7 @@ class BatchRetry:
             if self._cycle.still_holds(retry, outcome):
                 self._counters.rejected(outcome.rejections)
                 self._failures.unschedulable(retry, outcome, current)
-            self._cycle.end(retry)
+            self._queue.unschedulable.end_cycle(waiting)
         else:
             self._finish_plan(self._cycle.begin(retry), outcome, first=retry is work.retries[0])
 

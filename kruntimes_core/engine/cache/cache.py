@@ -96,7 +96,7 @@ class Cache:
 
     def version(self, namespace: str) -> int:
         """A number that grows with each change of anything in the namespace."""
-        return self._of(namespace).version
+        return self._infos.get(namespace, self._nothing).version
 
     @property
     def namespaces(self) -> int:

@@ -63,7 +63,8 @@ class UnschedulableRuns:
         elif entry.prefilter_state is not None and entry.prefilter_state is not state:
             self._dependencies.remove(entry, entry.prefilter_state)
             self._dependencies.add(entry, state)
-        entry.answered_from(state)
+        if entry.prefilter_state is not state:
+            entry.answered_from(state)
         if current:
             waiting.sleep()
         return waiting
