@@ -29,7 +29,9 @@ def start() -> int:
         _interrupt_by_exception()
         code = main(end=end)
         end.begin(code)
-        sys.stdout = sys.stderr  # for what plugins left running
+        # What plugins left running may still print.
+        own, sys.stdout = sys.stdout, sys.stderr
+        own.close()
         return code
     except KeyboardInterrupt:
         return _SIGNALLED + signal.SIGINT

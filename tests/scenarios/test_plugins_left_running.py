@@ -85,7 +85,7 @@ LEFT = {
 }
 HARMLESS = {
     "a daemon thread": Kind("in_constructor", "thread(work, daemon=True)", ""),
-    "an idle pool": Kind("in_constructor", "ThreadPoolExecutor().submit(print).result()", ""),
+    "an idle pool": Kind("in_constructor", "ThreadPoolExecutor().submit(int).result()", ""),
     "a pool that ends soon": Kind("in_hook", "ThreadPoolExecutor().submit(never.wait, 0.2)", ""),
     "an exit handler that does its work": Kind(
         "at_import", "atexit.register(lambda: open(__file__ + '.done', 'w').close())", ""

@@ -139,7 +139,7 @@ def test_ctrl_c_in_the_middle_of_a_plugin_is_obeyed(site: Site, manifests: Write
     class {name}:
         @hookimpl
         def filter(self, pod):
-            os.write(1, b"here")
+            os.write(2, b"here")
             while True:
                 signal.pause()
     """
@@ -152,8 +152,8 @@ def test_ctrl_c_in_the_middle_of_a_plugin_is_obeyed(site: Site, manifests: Write
         # A shell without job control lets what it starts aside ignore Ctrl-C.
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     ) as process:
-        assert process.stdout is not None
-        assert process.stdout.read(4) == b"here"
+        assert process.stderr is not None
+        assert process.stderr.read(4) == b"here"
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=30)
         assert (process.returncode, said) == (130, b"")
