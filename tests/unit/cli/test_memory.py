@@ -1,14 +1,17 @@
-"""The garbage collector never looks through all that a scheduler knows."""
+"""The garbage collector rarely looks through all that a scheduler knows."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import weakref
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from virtual.time import run_virtual
 
+from kruntimes_core.cluster import garbage_collection
 from kruntimes_core.cluster.garbage_collection import freeze_regularly
 from kruntimes_core.engine.engine import Settings
 from kruntimes_core.engine.events import PodsListed, RunsListed
@@ -62,6 +65,53 @@ def test_what_is_known_is_set_aside_once_it_decides_and_again(collected: list[in
     assert before == 0
     assert 0 < listed < later
     assert FULL not in collected
+
+
+class Cyclic:
+    """Refers to itself, as a transport of asyncio does."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_what_was_set_aside_and_is_garbage_is_freed_in_time(collected: list[int]) -> None:
+    async def main() -> tuple[bool, bool, int]:
+        resting = asyncio.create_task(freeze_regularly(lambda: True))
+        connection = Cyclic()
+        gone = weakref.ref(connection)
+        await asyncio.sleep(200)
+        del connection
+        await asyncio.sleep(200)
+        kept = gone() is not None
+        collections = len(collected)
+        await asyncio.sleep(400)
+        full = collected[collections:].count(FULL)
+        resting.cancel()
+        return kept, gone() is None, full
+
+    assert run_virtual(main()) == (True, True, 1)
+
+
+def test_a_slow_full_collection_is_made_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stops the process: a quarter of a second, beside 100,000 Runs."""
+    made: list[float] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+
+        def slow() -> float:
+            made.append(loop.time())
+            return 0.25
+
+        monkeypatch.setattr(garbage_collection, "collect_frozen_objects", slow)
+        resting = asyncio.create_task(freeze_regularly(lambda: True))
+        await asyncio.sleep(2 * 3600)
+        resting.cancel()
+
+    run_virtual(main())
+    between = [later - earlier for earlier, later in pairwise(made)]
+    assert between
+    assert min(between) >= 2_500
 
 
 def test_young_objects_are_few_enough_to_look_through(collected: list[int]) -> None:
