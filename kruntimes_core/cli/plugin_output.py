@@ -10,6 +10,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock
 from typing import Any, Self, TextIO
 
@@ -65,8 +66,9 @@ class PluginCommand(click.Command):
 
 
 def note(level: int, source: str | None, text: str) -> None:
-    """A line on standard error."""
-    print_note(noted(level, source, text))
+    """A line on standard error, if that takes one: printing must not fail in a plugin."""
+    with suppress(OSError):
+        print_note(noted(level, source, text))
 
 
 def noted(level: int, source: str | None, text: str) -> str:

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 
+_INPUT, _OUTPUT, _ERRORS = range(3)
 _SIGNALLED = 128
 _INIT = 1
 
@@ -45,18 +46,27 @@ def _keep_standard_output() -> None:
     So tables and documents stay whole whatever plugins, their libraries and the programs that these start
     write to it.
     """
-    if sys.stdout is None or sys.stderr is None:  # closed by the caller
-        return
+    _open_what_the_caller_closed()
     usual = sys.stdout
-    usual.flush()
-    sys.stdout = open(  # noqa: SIM115 - to the end
-        os.dup(usual.fileno()),
-        "w",
-        encoding=usual.encoding,
-        errors=usual.errors,
-        buffering=1 if usual.isatty() else -1,
-    )
-    os.dup2(sys.stderr.fileno(), usual.fileno())
+    if usual is not None:
+        usual.flush()
+        sys.stdout = open(  # noqa: SIM115 - to the end
+            os.dup(_OUTPUT),
+            "w",
+            encoding=usual.encoding,
+            errors=usual.errors,
+            buffering=1 if usual.isatty() else -1,
+        )
+    os.dup2(_ERRORS, _OUTPUT)
+
+
+def _open_what_the_caller_closed() -> None:
+    """Let standard descriptors lead somewhere: the next file that is opened would get the number of one."""
+    for descriptor in (_INPUT, _OUTPUT, _ERRORS):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
 
 
 def _end_quietly() -> None:

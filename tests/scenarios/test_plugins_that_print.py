@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,7 @@ import yaml
 from embedded.place import ADMINISTRATOR, embedded_place
 from kruntimes_core.testing import pod_object, run_object
 from realcluster.scheduler import Scheduler
-from tests.scenarios.site import Completed, Site, run_together
+from tests.scenarios.site import COMMAND, Completed, Site, run_together
 
 PLUGIN = """
 import ctypes, logging, os, subprocess, sys, threading, warnings
@@ -142,6 +144,41 @@ def test_every_command_writes_whole_documents(tmp_path: Path, command: str) -> N
         assert ended.returncode == 0, (kind, ended)
         assert json.loads(ended.stdout), kind
         assert "said" in ended.stderr or SPEAKING[kind].place != "at_import", kind
+
+
+@pytest.mark.parametrize("redirected", ["2>&-", "2>/dev/full", "2>&- <&-", "2>/dev/null"])
+def test_a_document_is_whole_without_a_place_for_the_text(tmp_path: Path, redirected: str) -> None:
+    kinds = ["print in a hook", "a record"]
+    if "full" not in redirected:  # where these fail by themselves
+        kinds += ["the descriptor", "a child"]
+    for kind in kinds:
+        site, _ = install(folder_of(tmp_path, kind), SPEAKING[kind])
+        arguments = f"{COMMAND} plan -f {cluster_file(tmp_path)} -o name {redirected}"
+        environment = {**os.environ, "PYTHONPATH": str(site.root)}
+        ended = subprocess.run(
+            ["/bin/sh", "-c", arguments],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=50,
+        )
+        assert (ended.returncode, ended.stdout) == (0, "run.kruntimes.io/r1 -n team-a\n"), kind
+
+
+@pytest.mark.parametrize("redirected", [">&-", ">&- 2>&-", ">&- <&-"])
+def test_what_a_plugin_writes_gets_into_no_file_that_took_the_place_of_a_closed_stream(
+    tmp_path: Path, redirected: str
+) -> None:
+    opens = "opened = open(__file__ + '.opened', 'w'); os.write(1, b'said')"
+    site, _ = install(tmp_path, Kind("at_import", opens, "said"))
+    arguments = f"{COMMAND} plan -f {cluster_file(tmp_path)} {redirected}"
+    environment = {**os.environ, "PYTHONPATH": str(site.root)}
+    ended = subprocess.run(
+        ["/bin/sh", "-c", arguments], env=environment, stderr=subprocess.PIPE, check=False, timeout=50
+    )
+    (opened,) = site.root.glob("*.opened")
+    assert (ended.returncode, opened.read_text()) == (0, "")
 
 
 SILENCING = {
