@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import TypeVar
 
-from prometheus_client import CollectorRegistry, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, choose_encoder
 from prometheus_client.registry import Collector
 
+from kruntimes_core import __version__
 from kruntimes_core.engine.clock import SECOND
 from kruntimes_core.engine.counters import ConflictStage, Counters, SyncResult, WakeupSource
 from kruntimes_core.framework.configuration import Profiles
@@ -30,10 +33,11 @@ class Metrics(Collector):
     def __init__(self, counters: Counters, profiles: Profiles) -> None:
         """counters: the engine's. profiles: whose plugins have series of their own."""
         self._registry = CollectorRegistry(auto_describe=False)
-        self._sources: list[Callable[[], Metric]] = []
+        self._sources: list[Callable[[], Iterable[Metric]]] = []
         self._broken_sources = 0
         self.plugins: dict[str, ActivePlugin] = {}
         """Those that have series of their own, by name."""
+        self._profiles = profiles
         self._cycle_seconds = self._histogram(
             "sync_duration_seconds",
             "Duration of a scheduling cycle's plan, by the host's clock.",
@@ -49,32 +53,51 @@ class Metrics(Collector):
         # Every series stands from the beginning: their number is that of what is installed.
         self._register_cycles(counters)
         self._register_plugins(counters)
+        self._register_versions()
 
     def know(self, profiles: Profiles) -> None:
         """Show the series of these plugins from now on; those of others that were known stay."""
+        self._profiles = profiles
         self.plugins |= {plugin.name: plugin for profile in profiles.all for plugin in profile.plugins}
 
     def counter(self, name: str, text: str, labels: Labels, read: Callable[[], Samples]) -> None:
         """Add a counter. name: without prefix and `_total`. read: called at each scrape."""
-        self._sources.append(lambda: _filled(CounterMetricFamily(PREFIX + name, text, labels=labels), read()))
+        self._sources.append(
+            lambda: [_filled(CounterMetricFamily(PREFIX + name, text, labels=labels), read())]
+        )
 
     def gauge(self, name: str, text: str, labels: Labels, read: Callable[[], Samples]) -> None:
         """Add a gauge. name: without prefix. read: called at each scrape."""
-        self._sources.append(lambda: _filled(GaugeMetricFamily(PREFIX + name, text, labels=labels), read()))
+        self._sources.append(lambda: [_filled(GaugeMetricFamily(PREFIX + name, text, labels=labels), read())])
+
+    def register_process(self) -> None:
+        """Add memory, processor time and open files of this process: for its only scheduler."""
+        self._sources.append(ProcessCollector(registry=None).collect)
 
     def exposition(self) -> bytes:
         """All metrics in Prometheus' text format."""
         return generate_latest(self._registry)
 
+    def negotiated(self, accept: str) -> tuple[bytes, str]:
+        """All metrics in the format that an `Accept` header asks for, and the type of the answer.
+
+        OpenMetrics for a client that names it, else the text format, also for a header that cannot be read.
+        """
+        try:
+            encode, content_type = choose_encoder(accept)
+        except TypeError:  # so the library answers to a version that is no number
+            return self.exposition(), CONTENT_TYPE_PLAIN_0_0_4
+        return encode(self._registry), content_type
+
     def collect(self) -> Iterator[Metric]:
         """Read every source. One that raises is left out of the scrape, and counted."""
         for source in tuple(self._sources):
             try:
-                family = source()
+                families = list(source())
             except Exception:  # noqa: BLE001 - counted, and shown as a metric of its own
                 self._broken_sources += 1
                 continue
-            yield family
+            yield from families
         broken = CounterMetricFamily(PREFIX + "metrics_errors", "Metrics that could not be read.")
         broken.add_metric([], self._broken_sources)
         yield broken
@@ -88,7 +111,9 @@ class Metrics(Collector):
         self._queue_seconds.observe(max(ticks, 0) / SECOND)
 
     def _histogram(self, name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
-        return Histogram(PREFIX + name, text, buckets=buckets, registry=self._registry)
+        histogram = Histogram(PREFIX + name, text, buckets=buckets, registry=None)
+        self._sources.append(lambda: map(_without_created, histogram.collect()))
+        return histogram
 
     def _register_cycles(self, counters: Counters) -> None:
         self.counter(
@@ -147,10 +172,33 @@ class Metrics(Collector):
             early_retries,
         )
 
+    def _register_versions(self) -> None:
+        build = {"version": __version__, "python": platform.python_version()}
+        self._sources.append(lambda: [InfoMetricFamily(PREFIX + "build", "This scheduler.", value=build)])
+        self._sources.append(lambda: [_plugin_info(self._profiles)])
+
 
 def counted(counts: Mapping[tuple[str, str], int]) -> dict[Labels, float]:
     """A copy, made in one step of the interpreter: other threads may count meanwhile."""
     return {(*labels,): float(number) for labels, number in dict(counts).items()}
+
+
+def _without_created(family: Metric) -> Metric:
+    """The library shows when each histogram was made, as one more series that nobody asks for."""
+    family.samples = [sample for sample in family.samples if not sample.name.endswith("_created")]
+    return family
+
+
+def _plugin_info(profiles: Profiles) -> Metric:
+    family = InfoMetricFamily(
+        PREFIX + "plugin", "The active plugins.", labels=("plugin", "distribution", "version")
+    )
+    active = {
+        (one.name, one.distribution, one.version) for profile in profiles.all for one in profile.plugins
+    }
+    for labels in sorted(active):
+        family.add_metric(labels, {})
+    return family
 
 
 def _filled(family: CounterMetricFamily | GaugeMetricFamily, samples: Samples) -> Metric:

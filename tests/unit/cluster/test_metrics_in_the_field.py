@@ -109,7 +109,7 @@ def test_a_scrape_answers_200_with_what_can_be_read(profiles: Profiles) -> None:
         endpoints = Endpoints(
             alive=list,
             ready=list,
-            metrics=site.host.metrics.exposition,
+            metrics=site.host.metrics.negotiated,
             problems=RequestProblems(Log(site.lines, site.clock), site.clock),
         )
         await endpoints.open(None, ListenAddress("127.0.0.1", 0, "--metrics-bind-address"))
