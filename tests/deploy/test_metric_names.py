@@ -27,8 +27,6 @@ AWAITED: Mapping[str, frozenset[str]] = {
     "kruntimes_scheduler_pending_runs": frozenset({"state"}),
     "kruntimes_scheduler_waiting_runs": frozenset({"plugin", "reason", "tier"}),
     "kruntimes_scheduler_oldest_waiting_seconds": frozenset({"tier"}),
-    "kruntimes_scheduler_failed_runs_total": frozenset({"reason"}),
-    "kruntimes_scheduler_run_scheduling_attempts": frozenset(),
     "kruntimes_scheduler_hook_duration_seconds": frozenset({"plugin", "hook"}),
 }
 """Metrics that are asked for, and that the reference does not have yet."""

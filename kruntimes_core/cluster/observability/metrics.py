@@ -14,16 +14,19 @@ from prometheus_client.registry import Collector
 
 from kruntimes_core import __version__
 from kruntimes_core.engine.clock import SECOND
-from kruntimes_core.engine.counters import ConflictStage, Counters, SyncResult, WakeupSource
+from kruntimes_core.engine.counters import OTHER, ConflictStage, Counters, SyncResult, WakeupSource
 from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import ActivePlugin
+from kruntimes_core.model.run import InvalidReason
 
 PREFIX = "kruntimes_scheduler_"
 _CYCLE_BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5)
+_ATTEMPT_BUCKETS = (1, 2, 3, 5, 10, 20, 50, 100, 1_000)
 _QUEUE_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800)
 
 Labels = tuple[str, ...]
 Samples = Mapping[Labels, float]
+_NO_FAILURES: Samples = {(reason,): 0.0 for reason in (*[one.value for one in InvalidReason], OTHER)}
 _Name = TypeVar("_Name", bound=StrEnum)
 
 
@@ -47,6 +50,11 @@ class Metrics(Collector):
             "run_queue_duration_seconds",
             "Time from when a Run was first seen Pending until its bind was applied.",
             _QUEUE_BUCKETS,
+        )
+        self._attempts = self._histogram(
+            "run_scheduling_attempts",
+            "How often a Run was tried until its bind was applied.",
+            _ATTEMPT_BUCKETS,
         )
         self._registry.register(self)
         self.know(profiles)
@@ -106,9 +114,10 @@ class Metrics(Collector):
         """Note how many ticks a plan of a scheduling cycle took."""
         self._cycle_seconds.observe(ticks / SECOND)
 
-    def queued(self, ticks: int) -> None:
-        """Note how many ticks a Run was in the queue before it was bound."""
+    def bound(self, ticks: int, attempts: int) -> None:
+        """Note how many ticks a Run was in the queue before it was bound, and how often it was tried."""
         self._queue_seconds.observe(max(ticks, 0) / SECOND)
+        self._attempts.observe(attempts)
 
     def _histogram(self, name: str, text: str, buckets: tuple[float, ...]) -> Histogram:
         histogram = Histogram(PREFIX + name, text, buckets=buckets, registry=None)
@@ -138,6 +147,15 @@ class Metrics(Collector):
             lambda: _closed(WakeupSource, counters.wakeups),
         )
         self.counter(
+            "failed_runs",
+            "Runs that the scheduler ended as Failed because they can never be placed, by reason.",
+            ("reason",),
+            lambda: {
+                **_NO_FAILURES,
+                **{(name,): number for name, number in dict(counters.failed_runs).items()},
+            },
+        )
+        self.counter(
             "sweep_rescues",
             "Runs that only the safety sweep got placed: a lost wakeup each.",
             (),
@@ -163,7 +181,7 @@ class Metrics(Collector):
 
         def early_retries() -> Samples:
             none: Samples = {(one.name,): 0.0 for one in self.plugins.values() if "filter" in one.hooks}
-            return {**none, **{(name,): number for name, number in dict(counters.early_retries).items()}}
+            return {**none, **_by_name(counters.early_retries)}
 
         self.counter(
             "plugin_early_retries",
@@ -181,6 +199,10 @@ class Metrics(Collector):
 def counted(counts: Mapping[tuple[str, str], int]) -> dict[Labels, float]:
     """A copy, made in one step of the interpreter: other threads may count meanwhile."""
     return {(*labels,): float(number) for labels, number in dict(counts).items()}
+
+
+def _by_name(counts: Mapping[str, int]) -> Samples:
+    return {(name,): number for name, number in dict(counts).items()}
 
 
 def _without_created(family: Metric) -> Metric:

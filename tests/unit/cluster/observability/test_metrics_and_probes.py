@@ -138,7 +138,7 @@ OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 )
 def test_the_format_is_the_one_that_is_asked_for(profiles: Profiles, accept: str, content_type: str) -> None:
     metrics = Metrics(Counters(), profiles)
-    metrics.queued(1_000_000)
+    metrics.bound(1_000_000, 1)
     metrics.register_process()
     body, said = metrics.negotiated(accept)
     assert said == content_type
@@ -173,7 +173,7 @@ def test_two_hosts_in_one_process_share_no_number(profiles: Profiles) -> None:
     one, other = Counters(), Counters()
     shown = [Metrics(tally, profiles) for tally in (one, other)]
     one.syncs[SyncResult.SCHEDULED] += 3
-    shown[0].queued(1_000_000)
+    shown[0].bound(1_000_000, 1)
     wanted = 'sync_total{result="scheduled"}'
     assert [f"{wanted} 3.0" in metrics.exposition().decode() for metrics in shown] == [True, False]
     assert "run_queue_duration_seconds_sum 0.0" in shown[1].exposition().decode()
@@ -195,7 +195,7 @@ def test_a_scrape_while_others_count_loses_nothing(profiles: Profiles) -> None:
 
     def count() -> None:
         for _ in range(500):
-            metrics.queued(1_000_000)
+            metrics.bound(1_000_000, 1)
 
     workers = [threading.Thread(target=count) for _ in range(8)]
     for worker in workers:
