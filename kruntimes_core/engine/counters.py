@@ -37,6 +37,10 @@ class WakeupSource(StrEnum):
     RELOAD = "reload"
 
 
+OTHER = "_other"
+"""The label of every reason that nothing declares: such a reason may hold what a user wrote."""
+
+
 class Counters:
     """Counters of one engine. Two engines in one process share nothing."""
 
@@ -48,6 +52,8 @@ class Counters:
         self.wakeups: Counter[WakeupSource] = Counter()
         self.plugin_errors: Counter[tuple[str, str]] = Counter()
         """(plugin, hook)."""
+        self.failed_runs: Counter[str] = Counter()
+        """By reason: one of the host's, one that a plugin declares, or `OTHER`."""
         self.early_retries: Counter[str] = Counter()
         """By plugin: how often it named a time to be called again that was nearer than the smallest pause."""
         self.rescues = 0
@@ -75,6 +81,10 @@ class Counters:
     def plugin_failed(self, plugin: str, hook: str) -> None:
         """Count a plugin's failure in one of its hooks."""
         self.plugin_errors[plugin, hook] += 1
+
+    def failed(self, reason: str) -> None:
+        """Count a Run that ended as Failed. reason: of a closed set."""
+        self.failed_runs[reason] += 1
 
     def retried_early(self, plugin: str) -> None:
         """Count a plugin's wish to be called again sooner than it is."""

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from kruntimes_core.engine.api_calls import CallQueue, PendingTerminal, PendingText
 from kruntimes_core.engine.clock import EngineClock, ticks
-from kruntimes_core.engine.counters import Counters, SyncResult
+from kruntimes_core.engine.counters import OTHER, Counters, SyncResult
 from kruntimes_core.engine.current_profiles import CurrentProfiles
 from kruntimes_core.engine.decisions import Decision, Journal, Outcome
 from kruntimes_core.engine.plugin_work import Cycle, QueueKeyWork
@@ -15,8 +15,10 @@ from kruntimes_core.engine.runs import RunEntry, Stage
 from kruntimes_core.engine.scheduling_queue import SMALLEST_PAUSE, EquivalenceClass, SchedulingQueue
 from kruntimes_core.framework.profile import PluginError
 from kruntimes_core.framework.runtime import BASE_COMPLETION, Unschedulable, WaitingMessage, waiting_text
-from kruntimes_core.model.run import Phase
+from kruntimes_core.model.run import InvalidReason, Phase, Run
 from kruntimes_core.model.status_patches import status_message, waiting_patch
+
+_OWN_REASONS = frozenset(reason.value for reason in InvalidReason)
 
 
 @dataclass(slots=True, eq=False)
@@ -39,6 +41,7 @@ class FailureHandler:
         current: whether nothing changed that it was not answered for.
         """
         entry = cycle.entry
+        entry.attempt_ended()
         message = reserve_message(cycle) if cycle.turned_down else outcome.waiting_message
         self._counters.synced(SyncResult.NO_PODS)
         if cycle.turned_down:
@@ -96,11 +99,20 @@ class FailureHandler:
         self._calls.put(entry, PendingTerminal(phase, reason, message))
         outcome = Outcome.CANCELLED if phase is Phase.CANCELLED else Outcome.FAILED
         decision = Decision(run=entry.run, outcome=outcome, reason=reason, message=status_message(message))
+        if outcome is Outcome.FAILED and not _same_end(entry.decision, decision):
+            self._counters.failed(self._label(entry.run, reason))
         entry.decide(decision, self._journal)
+
+    def _label(self, run: Run, reason: str) -> str:
+        """The reason where the host or a plugin of the Run's profile declares it, else `OTHER`."""
+        plugins = self._profiles.of(run).plugins
+        declared = reason in _OWN_REASONS or any(reason in plugin.reasons for plugin in plugins)
+        return reason if declared else OTHER
 
     def plugin_failed(self, work: Cycle | QueueKeyWork, error: PluginError) -> None:
         """A plugin failed: nothing is assumed, nothing is written, the Run is tried again later."""
         entry = work.entry
+        entry.attempt_ended()
         self.count_error(error)
         self._counters.synced(SyncResult.SELECTION_ERROR)
         until = self._clock.wall_at(self._queue.back_off(entry))
@@ -113,6 +125,16 @@ class FailureHandler:
     def count_error(self, error: PluginError) -> None:
         """Count a plugin's failure."""
         self._counters.plugin_failed(error.plugin, error.hook)
+
+
+def _same_end(before: Decision | None, now: Decision) -> bool:
+    """Whether an attempt is ended once more, because the write that ends it was refused."""
+    return (
+        before is not None
+        and before.outcome is now.outcome
+        and before.reason == now.reason
+        and before.run.attempt == now.run.attempt
+    )
 
 
 def reserve_message(cycle: Cycle) -> WaitingMessage:

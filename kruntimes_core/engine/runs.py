@@ -110,6 +110,9 @@ class RunEntry:
     pending_since: int = 0
     """When the Run became Pending, or was first seen as Pending, in ticks: how long a Run queues is measured.
     """
+    attempts: int = 0
+    """How often the scheduler tried to place the Run since then; not `run.attempt`, which counts executions.
+    """
     order: Order = ()
     keyed_for: tuple[object, ...] | None = None
     """The attempt and the labels for which the queue key was made."""
@@ -187,12 +190,17 @@ class RunEntry:
         """Note that the Run became Pending, for the first time or again. now: in ticks."""
         self.arrival = arrival
         self.pending_since = now
+        self.attempts = 0
         self.set_order(order, keyed_for=None)
 
     def set_order(self, order: Order, keyed_for: tuple[object, ...] | None) -> None:
         """Set the Run's place in the queue. keyed_for: see the field; None without a plugin's key."""
         self.order = order
         self.keyed_for = keyed_for
+
+    def attempt_ended(self) -> None:
+        """Count one more try to place the Run, whatever came of it."""
+        self.attempts += 1
 
     def fail(self) -> int:
         """Count a failure. Returns the number of failures in a row."""

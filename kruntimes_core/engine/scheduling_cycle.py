@@ -211,6 +211,7 @@ class SchedulingCycle:
         """Queue the bind of an assumed Run."""
         entry, waiting = cycle.entry, cycle.equivalence_class
         self._calls.put(entry, PendingBind(assumption))
+        entry.attempt_ended()
         self._queue.placed(entry)
         standing = entry.observation.message
         decision = cycle.decision(

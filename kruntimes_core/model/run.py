@@ -142,6 +142,15 @@ def run_identity(run: Run) -> Run:
     return Run(namespace=run.namespace, name=run.name, uid=run.uid, runtime=run.runtime)
 
 
+class InvalidReason(StrEnum):
+    """The host's own reasons for which a Run ends as Failed (API contract)."""
+
+    OBJECT = "InvalidObject"
+    RESOURCES = "InvalidResources"
+    AFFINITY = "InvalidAffinity"
+    WORKSPACE = "InvalidWorkspace"
+
+
 @dataclass(frozen=True, slots=True)
 class InvalidInput:
     """Why a Run can never be scheduled, found while it was decoded.
@@ -323,12 +332,12 @@ class RunDecoder:
         try:
             entries = optional_members(optional_members(value, "spec.resources").get("requests"), _REQUESTS)
         except DecodeError as error:
-            invalid = _invalid("InvalidResources", error)
+            invalid = _invalid(InvalidReason.RESOURCES, error)
         for resource, quantity in entries.items():
             try:
                 amounts[resource] = _amount(resource, quantity)
             except DecodeError as error:
-                invalid = invalid or _invalid("InvalidResources", error)
+                invalid = invalid or _invalid(InvalidReason.RESOURCES, error)
                 amounts[resource] = _readable(resource, quantity)
         one = {_RUNS: 1}
         held = self._requests.of(
@@ -340,13 +349,13 @@ class RunDecoder:
         try:
             affinity, invalid = compile_affinity(value), None
         except DecodeError as error:
-            affinity, invalid = Affinity(), _invalid("InvalidAffinity", error)
+            affinity, invalid = Affinity(), _invalid(InvalidReason.AFFINITY, error)
         key = (affinity.required, affinity.required_anti, affinity.preferred, affinity.preferred_anti)
         return self._affinities.setdefault(key, affinity), invalid
 
 
-def _invalid(reason: str, error: DecodeError) -> InvalidInput:
-    return InvalidInput(reason, error.path, str(error), error.unreadable)
+def _invalid(reason: InvalidReason, error: DecodeError) -> InvalidInput:
+    return InvalidInput(reason.value, error.path, str(error), error.unreadable)
 
 
 def _phase(value: object) -> Phase:
@@ -403,7 +412,7 @@ def _workspace(value: object) -> tuple[str | None, InvalidInput | None]:
     try:
         return workspace_name(value), None
     except DecodeError as error:
-        return None, _invalid("InvalidWorkspace", error)
+        return None, _invalid(InvalidReason.WORKSPACE, error)
 
 
 def _invalid_object(fields: Mapping[str, object], run: Run) -> InvalidInput | None:
@@ -422,7 +431,7 @@ def _invalid_object(fields: Mapping[str, object], run: Run) -> InvalidInput | No
         if not isinstance(fields.get("status"), Mapping | None):
             raise DecodeError("status", f"{quoted(fields['status'])} is not an object")
     except DecodeError as error:
-        return _invalid("InvalidObject", error)
+        return _invalid(InvalidReason.OBJECT, error)
     return None
 
 

@@ -158,6 +158,7 @@ async def _serve(
         reloading = Reloading(
             host.reload, options.config, arguments.configuration, registry, arguments.profiles, build, log
         )
+        host.metrics.register_process()
         endpoints = _endpoints(host, clock, reloading, RequestProblems(log, clock))
         try:
             await endpoints.open(*addresses)
@@ -189,7 +190,7 @@ def _endpoints(host: Scheduler, clock: Clock, reloading: Reloading, problems: Re
     return Endpoints(
         alive=host.alive,
         ready=host.ready,
-        metrics=host.metrics.exposition,
+        metrics=host.metrics.negotiated,
         problems=problems,
         debug={**decider_pages(lambda: reloading.in_force), **report},
     )

@@ -56,8 +56,9 @@ def _line(check: HealthCheck, names: bool) -> str:
 Checks = Callable[[], Sequence[HealthCheck]]
 Page = Callable[[Mapping[str, str]], tuple[str, str]]
 """From a query to a text and its type."""
+Exposition = Callable[[str], tuple[bytes, str]]
+"""From an `Accept` header to metrics and their type."""
 _Pages = Mapping[str, Callable[[web.BaseRequest], web.Response]]
-_METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _METHODS = ("GET", "HEAD")
 
 
@@ -73,7 +74,7 @@ class Endpoints:
         *,
         alive: Checks,
         ready: Checks,
-        metrics: Callable[[], bytes],
+        metrics: Exposition,
         problems: RequestProblems,
         debug: Mapping[str, Page] | None = None,
     ) -> None:
@@ -160,8 +161,12 @@ def _checks_page(alive: Checks, ready: Checks) -> Page:
     return page
 
 
-def _exposition(metrics: Callable[[], bytes]) -> Callable[[web.BaseRequest], web.Response]:
-    return lambda _: web.Response(body=metrics(), headers={"Content-Type": _METRICS_TYPE})
+def _exposition(metrics: Exposition) -> Callable[[web.BaseRequest], web.Response]:
+    def answer(request: web.BaseRequest) -> web.Response:
+        body, content_type = metrics(",".join(request.headers.getall("Accept", [])))
+        return web.Response(body=body, headers={"Content-Type": content_type})
+
+    return answer
 
 
 def _shown(page: Page) -> Callable[[web.BaseRequest], web.Response]:

@@ -213,17 +213,17 @@ class Scheduler:
         """A request was answered, and the engine knows."""
         bound = isinstance(request, Write) and request.kind is WriteKind.BIND and isinstance(answer, Applied)
         if bound:
-            self._count_queue_time(request)
+            self._count_bind(request)
         if self.event_recorder is not None:
             self.event_recorder.sources.answered(request, answer)
         if self.comparer is not None:
             self.comparer.was_read()
 
-    def _count_queue_time(self, bind: Request) -> None:
-        """From when the Run was first seen Pending until its bind was applied."""
+    def _count_bind(self, bind: Request) -> None:
+        """Note how long the Run was queued since it was first seen Pending, and how often it was tried."""
         entry = self.engine.find(bind.namespace, bind.name)
         if entry is not None and entry.run.uid == bind.uid:
-            self.metrics.queued(self._clock.now().ticks - entry.pending_since)
+            self.metrics.bound(self._clock.now().ticks - entry.pending_since, entry.attempts)
 
     def _known(self, namespace: str, name: str) -> RunObservation | None:
         """What was last seen of the Run that bears the name."""

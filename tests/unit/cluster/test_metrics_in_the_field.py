@@ -95,6 +95,39 @@ def test_a_round_of_offers_is_a_plan_as_any_other(profiles: Profiles) -> None:
     play(profiles, scene)
 
 
+@scheduler_scene()
+async def test_bound_runs_are_shown_by_how_often_they_were_tried(site: Site) -> None:
+    attempts = "kruntimes_scheduler_run_scheduling_attempts"
+    site.pod("py-0", runs=1)
+    site.run("at-once")
+    site.start()
+    await site.passes(2)
+    assert (shown(site)[f"{attempts}_count"], shown(site)[f"{attempts}_sum"]) == (1, 1)
+    site.run("waits")
+    await site.passes(2)
+    assert shown(site)[f"{attempts}_count"] == 1
+    site.end("at-once")
+    await site.passes(2)
+    assert site.pod_of("waits") == "py-0"
+    assert (shown(site)[f"{attempts}_count"], shown(site)[f"{attempts}_sum"]) == (2, 3)
+    assert shown(site)[f'{attempts}_bucket{{le="1.0"}}'] == 1
+
+
+@scheduler_scene()
+async def test_failed_runs_are_shown_by_their_reason(site: Site) -> None:
+    failed = 'kruntimes_scheduler_failed_runs_total{reason="%s"}'
+    site.start()
+    await site.passes(1)
+    before = shown(site)
+    site.run("bad", requests={"gpu": "-1"})
+    await site.passes(2)
+    after = shown(site)
+    assert {name for name in before if after[name] != before[name] and "failed_runs" in name} == {
+        failed % "InvalidResources"
+    }
+    assert after[failed % "InvalidResources"] == 1
+
+
 def test_a_scrape_answers_200_with_what_can_be_read(profiles: Profiles) -> None:
     def raising() -> Samples:
         raise RuntimeError("not today")
@@ -109,7 +142,7 @@ def test_a_scrape_answers_200_with_what_can_be_read(profiles: Profiles) -> None:
         endpoints = Endpoints(
             alive=list,
             ready=list,
-            metrics=site.host.metrics.exposition,
+            metrics=site.host.metrics.negotiated,
             problems=RequestProblems(Log(site.lines, site.clock), site.clock),
         )
         await endpoints.open(None, ListenAddress("127.0.0.1", 0, "--metrics-bind-address"))
@@ -132,11 +165,11 @@ from kruntimes_core.framework.configuration import Profiles
 from kruntimes_core.framework.profile import Profile
 
 metrics = Metrics(Counters(), Profiles((Profile(),)))
-metrics.queued(1_000_000)
+metrics.bound(1_000_000, 1)
 before = metrics.exposition()
 child = os.fork()
 if child == 0:
-    metrics.queued(1_000_000)
+    metrics.bound(1_000_000, 1)
     own = b"run_queue_duration_seconds_count 2.0" in metrics.exposition()
     Metrics(Counters(), Profiles((Profile(),)))
     os._exit(0 if own else 1)

@@ -175,7 +175,7 @@ def test_it_is_served_on_the_debug_address_while_it_runs(profiles: Profiles) -> 
         endpoints = Endpoints(
             alive=list,
             ready=list,
-            metrics=bytes,
+            metrics=lambda accept: (b"", "text/plain"),
             problems=RequestProblems(Log(io.StringIO(), clock), clock),
             debug={REPORT_PATH: found[0]},
         )

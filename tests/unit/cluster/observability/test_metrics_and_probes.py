@@ -11,6 +11,8 @@ from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
+from prometheus_client.parser import text_string_to_metric_families as text_format
 from virtual.site import Site, play
 from virtual.time import InlinePlanner
 
@@ -101,19 +103,77 @@ def test_the_reference_names_all_metrics_of_a_host(profiles: Profiles) -> None:
         register_election_metrics(site.host.metrics, elector_of(site))
         dry_run = comparer_of(site)
         register_dry_run_metrics(site.host.metrics, dry_run.report, lambda: dry_run.held)
+        site.host.metrics.register_process()
         shown = site.host.metrics.exposition().decode()
-        families = re.findall(r"^# TYPE (\S+) (?:counter|gauge|histogram)$", shown, re.MULTILINE)
-        families = [name for name in families if not name.endswith("_created")]
-        assert sorted(set(re.findall(r"`(kruntimes_scheduler_\w+)`", page))) == sorted(families)
+        families = re.findall(r"^# TYPE (\S+) ", shown, re.MULTILINE)
+        assert sorted(set(re.findall(r"`((?:kruntimes_scheduler|process)_\w+)`", page))) == sorted(families)
 
     play(profiles, scene, events=EventWay().sink())
+
+
+PLAIN = "text/plain; version=0.0.4; charset=utf-8"
+OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    ("accept", "content_type"),
+    [
+        ("", PLAIN),
+        ("*/*", PLAIN),
+        ("text/html", PLAIN),
+        ("application/openmetrics-text", OPEN_METRICS),
+        # As Prometheus 2 and 3 ask for it.
+        (
+            "application/openmetrics-text;version=1.0.0;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+            f"{OPEN_METRICS}; escaping=underscores",
+        ),
+        (
+            "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;version=1.0.0;q=0.4",
+            f"{OPEN_METRICS}; escaping=allow-utf-8",
+        ),
+        ("application/openmetrics-text;version=0.0.1", PLAIN),
+        ("application/openmetrics-text;version=new", PLAIN),
+        ('text/plain;version="1.0.0"', PLAIN),
+    ],
+)
+def test_the_format_is_the_one_that_is_asked_for(profiles: Profiles, accept: str, content_type: str) -> None:
+    metrics = Metrics(Counters(), profiles)
+    metrics.bound(1_000_000, 1)
+    metrics.register_process()
+    body, said = metrics.negotiated(accept)
+    assert said == content_type
+    read = openmetrics if said.startswith("application/openmetrics-text") else text_format
+    names = {sample.name for family in read(body.decode()) for sample in family.samples}
+    assert {
+        "kruntimes_scheduler_run_queue_duration_seconds_bucket",
+        "kruntimes_scheduler_sync_total",
+        "kruntimes_scheduler_plugin_info",
+        "process_start_time_seconds",
+    } <= names
+    assert not [name for name in names if name.endswith("_created")]
+
+
+def test_the_active_plugins_are_shown_with_what_they_came_from(profiles: Profiles) -> None:
+    def shown(metrics: Metrics) -> list[dict[str, str]]:
+        families = text_format(metrics.exposition().decode())
+        return [one.labels for family in families for one in family.samples if "plugin_info" in one.name]
+
+    def described(profiles: Profiles) -> list[dict[str, str]]:
+        plugins = sorted(profiles.all[0].plugins, key=lambda plugin: plugin.name)
+        return [{"plugin": p.name, "distribution": p.distribution, "version": p.version} for p in plugins]
+
+    metrics = Metrics(Counters(), profiles)
+    assert shown(metrics) == described(profiles) != []
+    other = profiles_of(fake_plugin("Other"))
+    metrics.know(other)
+    assert shown(metrics) == described(other)
 
 
 def test_two_hosts_in_one_process_share_no_number(profiles: Profiles) -> None:
     one, other = Counters(), Counters()
     shown = [Metrics(tally, profiles) for tally in (one, other)]
     one.syncs[SyncResult.SCHEDULED] += 3
-    shown[0].queued(1_000_000)
+    shown[0].bound(1_000_000, 1)
     wanted = 'sync_total{result="scheduled"}'
     assert [f"{wanted} 3.0" in metrics.exposition().decode() for metrics in shown] == [True, False]
     assert "run_queue_duration_seconds_sum 0.0" in shown[1].exposition().decode()
@@ -135,7 +195,7 @@ def test_a_scrape_while_others_count_loses_nothing(profiles: Profiles) -> None:
 
     def count() -> None:
         for _ in range(500):
-            metrics.queued(1_000_000)
+            metrics.bound(1_000_000, 1)
 
     workers = [threading.Thread(target=count) for _ in range(8)]
     for worker in workers:
@@ -236,7 +296,7 @@ def asked(
         endpoints = Endpoints(
             alive=lambda: [HealthCheck("plugin-worker")],
             ready=lambda: [ready],
-            metrics=lambda: b"m 1\n",
+            metrics=no_metrics,
             problems=no_problems(),
         )
         await endpoints.open(probes, metrics)
@@ -249,6 +309,10 @@ def asked(
             await endpoints.close()
 
     return asyncio.run(main())
+
+
+def no_metrics(accept: str) -> tuple[bytes, str]:
+    return b"m 1\n", "text/plain"
 
 
 def no_problems() -> RequestProblems:
@@ -292,7 +356,7 @@ def test_an_endpoint_may_be_switched_off() -> None:
 def test_a_port_in_use_is_one_line(unused_port: int) -> None:
     async def main() -> None:
         endpoints, other = (
-            Endpoints(alive=list, ready=list, metrics=bytes, problems=no_problems()) for _ in range(2)
+            Endpoints(alive=list, ready=list, metrics=no_metrics, problems=no_problems()) for _ in range(2)
         )
         await endpoints.open(local(unused_port), None)
         try:
