@@ -13,7 +13,8 @@ import re
 import shutil
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ _PLAIN_ERRORS = (
     "[Errno ",
 )
 """How messages of the official client begin that repeat nothing of a program's standard output."""
+_ERRORS: ContextVar[list[str] | None] = ContextVar("errors of the official client", default=None)
 
 
 class KubeconfigCredentials:
@@ -159,20 +161,34 @@ def existing_files(path: str | None, environment: Mapping[str, str]) -> str:
 @contextmanager
 def _logged_errors() -> Iterator[list[str]]:
     """Errors that the official client only logs: that a program for credentials failed."""
+    from kubernetes.aio.config import kube_config
+
     said: list[str] = []
-
-    class ErrorMessages(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            # Handlers of the loggers above, which a plugin may have added, get the same text.
-            record.msg, record.args = _without_output(" ".join(record.getMessage().split())), None
-            said.append(record.msg)
-
-    logger, handler = logging.getLogger("kubernetes"), ErrorMessages(logging.ERROR)
-    logger.addHandler(handler)
+    client: Any = kube_config
+    client.logger = _ClientLogger()
+    token = _ERRORS.set(said)
     try:
         yield said
     finally:
-        logger.removeHandler(handler)
+        _ERRORS.reset(token)
+
+
+class _ClientLogger:
+    """Stands in for the official client's logger, and gives its errors to the task that called the client.
+
+    Plugins can disable any logger of `logging`. A program that failed would then count as one that gave no
+    credentials, and none would replace those in use.
+    """
+
+    def error(self, message: str) -> None:
+        """Keep an error."""
+        if (said := _ERRORS.get()) is not None:
+            said.append(_without_output(" ".join(message.split())))
+
+    def warning(self, *_: object) -> None:
+        """Say nothing."""
+
+    debug = info = warning
 
 
 def _without_output(message: str) -> str:
@@ -190,7 +206,9 @@ def _bounded(text: str) -> str:
 
 def _not_renewed(why: object) -> None:
     """The last credentials stay in use; the API server answers 401 when they have expired."""
-    logging.getLogger(__name__).debug("credentials were not renewed: %s", why)
+    # Plugins may have replaced what makes records, and what takes them.
+    with suppress(Exception):
+        logging.getLogger(__name__).debug("credentials were not renewed: %s", why)
 
 
 @dataclass(frozen=True, slots=True)

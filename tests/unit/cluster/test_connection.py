@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
+import logging
+import logging.config
 import os
 import pwd
 import ssl
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -307,6 +309,85 @@ def test_a_renewal_that_fails_shows_no_output_either(
         assert asyncio.run(main()) == "Bearer first"
     assert "credentials were not renewed" in caplog.text
     assert "s3cret" not in caplog.text
+
+
+def _refuse(*_: object, **__: object) -> logging.LogRecord:
+    raise ValueError("no records")
+
+
+def _silence_handlers() -> None:
+    for name in ("", "kubernetes", "kubernetes.aio.config.kube_config"):
+        logging.getLogger(name).handlers.clear()
+        logging.getLogger(name).propagate = False
+
+
+_SILENCED: Mapping[str, Callable[[], object]] = {
+    "logging is disabled": lambda: logging.disable(logging.CRITICAL),
+    "a dictConfig disables the loggers there are": lambda: logging.config.dictConfig({"version": 1}),
+    "no record can be made": lambda: logging.setLogRecordFactory(_refuse),
+    "handlers are gone": _silence_handlers,
+    "the client's logger is at a level of its own": lambda: logging.getLogger("kubernetes").setLevel(99),
+}
+
+
+@pytest.fixture
+def usual_logging() -> Iterator[None]:
+    """What a test does to the logging of this process, undone."""
+    names = ("", *logging.root.manager.loggerDict)
+    before = {
+        name: (one.level, one.disabled, one.propagate, [*one.handlers])
+        for name in names
+        if (one := logging.getLogger(name))
+    }
+    factory = logging.getLogRecordFactory()
+    yield
+    logging.disable(logging.NOTSET)
+    logging.setLogRecordFactory(factory)
+    for name, (level, disabled, propagate, handlers) in before.items():
+        logger = logging.getLogger(name)
+        logger.setLevel(level)
+        logger.disabled, logger.propagate, logger.handlers[:] = disabled, propagate, handlers
+
+
+@pytest.mark.usefixtures("usual_logging")
+@pytest.mark.parametrize("silence", _SILENCED.values(), ids=_SILENCED)
+@pytest.mark.parametrize("output", ["sys.exit(3)", "write(status={})", "print('no JSON')"])
+def test_credentials_stay_where_a_program_fails_and_a_plugin_silenced_logging(
+    tmp_path: Path, silence: Callable[[], object], output: str
+) -> None:
+    clock = Hands()
+
+    async def main() -> str | None:
+        good = _WRITE + "write(status={'token': 'first'})"
+        made = await connect_by_kubeconfig(kubeconfig(tmp_path, program(tmp_path, good)), None, {}, clock)
+        program(tmp_path, _WRITE + output)
+        logging.getLogger("kruntimes_core").setLevel(logging.DEBUG)
+        silence()
+        clock.seconds = 10
+        await made.credentials.renew()
+        return await made.credentials.authorization()
+
+    assert asyncio.run(main()) == "Bearer first"
+
+
+@pytest.mark.usefixtures("usual_logging")
+def test_two_logins_at_a_time_hear_only_their_own_errors(tmp_path: Path) -> None:
+    for name in ("good", "bad"):
+        (tmp_path / name).mkdir()
+    good = program(tmp_path / "good", _WRITE + "write(status={'token': 'first'})")
+    bad = program(tmp_path / "bad", _WRITE + "sys.exit(3)")
+
+    async def main() -> list[Connection | BaseException]:
+        users = {"good": good, "bad": bad}
+        logins = (
+            connect_by_kubeconfig(kubeconfig(tmp_path / name, user), None, {}, Hands())
+            for name, user in users.items()
+        )
+        return await asyncio.gather(*logins, return_exceptions=True)
+
+    made, refused = asyncio.run(main())
+    assert isinstance(made, Connection)
+    assert "process returned 3" in str(refused)
 
 
 _ADDRESSES = [
