@@ -10,7 +10,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from threading import Lock
 from typing import Any, Self, TextIO
 
@@ -27,32 +27,38 @@ Tell = Callable[[int, str | None, str], None]
 
 
 class PluginOutput:
-    """Takes what plugins print, log and warn, from its beginning to its end."""
+    """Takes what plugins print, log and warn, from its beginning to its end.
+
+    One inside another stands in for it: nothing is said twice.
+    """
 
     def __init__(self, tell: Tell, level: int = logging.WARNING) -> None:
         """level: of the records that are wanted, as `logging` counts it. A plugin may set others."""
         self._printed = PrintedLines(tell)
         self._records = Records(tell)
         self._level = level
-        self._before: tuple[TextIO, int] | None = None
+        self._ended = ExitStack()
 
     def __enter__(self) -> Self:
         root = logging.getLogger()
-        self._before = sys.stdout, root.level
+        self._ended.callback(setattr, sys, "stdout", sys.stdout)
+        self._ended.callback(root.setLevel, root.level)
+        outer = [handler for handler in root.handlers if isinstance(handler, Records)]
+        for handler in outer:
+            root.removeHandler(handler)
+            self._ended.callback(root.addHandler, handler)
+        if not outer:
+            logging.captureWarnings(True)
+            self._ended.callback(logging.captureWarnings, False)
         sys.stdout = self._printed
         root.addHandler(self._records)
+        self._ended.callback(root.removeHandler, self._records)
         root.setLevel(self._level)
-        logging.captureWarnings(True)
+        self._ended.callback(self._printed.flush)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._printed.flush()
-        logging.captureWarnings(False)
-        root = logging.getLogger()
-        root.removeHandler(self._records)
-        if self._before is not None:
-            sys.stdout, level = self._before
-            root.setLevel(level)
+        self._ended.close()
 
 
 class PluginCommand(click.Command):
@@ -136,9 +142,13 @@ class Records(logging.Handler):
         try:
             text = record.getMessage()
         except Exception as error:  # noqa: BLE001 - the arguments are a plugin's
-            text = f"{record.msg} ({type(error).__name__} in its arguments)"
+            said = record.msg if isinstance(record.msg, str) else "a record"
+            text = f"{said} ({type(error).__name__} in its arguments)"
         if record.exc_info and record.exc_info[1] is not None:
-            text += f" ({type(record.exc_info[1]).__name__}: {record.exc_info[1]})"
+            # Only here: help needs nothing of the framework.
+            from kruntimes_core.framework.runtime.plugin_calls import describe
+
+            text += f" ({describe(record.exc_info[1])})"
         if record.name == "py.warnings":  # without the line of the source
             text = text.partition("\n")[0]
         self._tell(record.levelno, record.name, text.strip())

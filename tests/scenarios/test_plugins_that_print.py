@@ -28,6 +28,10 @@ def elsewhere():
     helper.start()
     helper.join()
 
+class Silent(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+
 {at_import}
 
 class {{name}}:
@@ -81,6 +85,14 @@ SPEAKING = {
         "in_constructor",
         "log.error('said', exc_info=ValueError('no'))",
         "error from acme: said (ValueError: no)",
+    ),
+    "a record that is no text": Kind(
+        "in_hook", "log.warning(Silent())", "warning from acme: a record (ValueError in its arguments)"
+    ),
+    "an error that has no text": Kind(
+        "in_constructor",
+        "log.error('said', exc_info=Silent())",
+        "error from acme: said (Silent: its message cannot be read)",
     ),
     "a record of the root": Kind("at_import", "logging.critical('said')", "critical from root: said"),
     "a warning": Kind(
@@ -218,9 +230,11 @@ def lines_of_a_scheduler(
 def test_a_schedulers_log_has_the_text_with_its_logger_and_level(
     tmp_path: Path, kubeconfig: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
+    lines = lines_of_a_scheduler(tmp_path, kubeconfig, LOGGED[kind], monkeypatch)
+    assert [line for line in lines if "level" not in line] == [], "no JSON: said beside the log"
     said = [
         (line["level"], line["logger"].partition(".")[2] or line["logger"])
-        for line in lines_of_a_scheduler(tmp_path, kubeconfig, LOGGED[kind], monkeypatch)
+        for line in lines
         if line["message"] == "said"
     ]
     assert said == [
